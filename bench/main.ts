@@ -1,4 +1,4 @@
-// `npm run bench`: measures Roster. `usage` tells how.
+// `npm run bench`: measures Roster. `usage` explains how.
 import { measureMails } from './mails/run.ts'
 import { measureMemory } from './memory/run.ts'
 import { type Measurement, type Options, readOptions, usage } from './options.ts'

@@ -29,7 +29,7 @@ export const usage = `npm run bench -- [options]
   --users N          users whose addresses are set (200)
   --objects N        users that Scale loads, with three grants each (100000)
   --replicas N       processes of users, and as many of the gateway (1)
-  --beside FOLDER    takes turns with another checkout, which is installed and generated, or with its bundles: FOLDER/dist
+  --beside FOLDER    alternates with another checkout, installed and generated, or with its bundles: FOLDER/dist
   --save             keeps the results in bench/results
 `
 

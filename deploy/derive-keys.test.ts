@@ -21,16 +21,34 @@ const folder = mkdtempSync(join(tmpdir(), 'roster-derived-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const file = (name: string) => readFileSync(join(import.meta.dirname, '..', name), 'utf8')
-const purposes = ['email-code', 'signing-key', 'personal', 'idp-client-secret', 'webhook-secret', 'idempotent-request', 'idempotent-answer'] // prettier-ignore
+const purposes = [
+  'email-code',
+  'signing-key',
+  'personal',
+  'idp-client-secret',
+  'webhook-secret',
+  'idempotent-request',
+  'idempotent-answer',
+]
 
 type Service = Exclude<KeyHolder, 'operator'>
 
 /** The environment of a service as `npm start` makes it. */
 function local(service: Service): Record<string, string | undefined> {
-  const each = (value: string) => ({ users: value, grants: value, idp: value, notifier: value, gateway: value, admin: value }) // prettier-ignore
+  const each = (value: string) => ({
+    users: value,
+    grants: value,
+    idp: value,
+    notifier: value,
+    gateway: value,
+    admin: value,
+  })
   const servers = { natsUrl: each('nats://h'), redisUrl: 'redis://h', smtpUrl: 'smtp://h' }
   const options = { databaseUrls: each('postgres://h/d'), port: 1, adminTokenFile: 't', encryptionKey: root }
-  return serviceEnvironment(service, servers as never, { ...options, env: { ROSTER_ENCRYPTION_KEY: root, ROSTER_CALLER_KEYS: 'x' } }) // prettier-ignore
+  return serviceEnvironment(service, servers as never, {
+    ...options,
+    env: { ROSTER_ENCRYPTION_KEY: root, ROSTER_CALLER_KEYS: 'x' },
+  })
 }
 
 /**
@@ -92,7 +110,7 @@ describe.each([
     expect(byIdp).not.toBe(deriveCode(rings.users, code, 'u', 'a@example.com'))
   })
 
-  test('none opens what another encrypts, for whatever purpose', () => {
+  test('none decrypts what another encrypts, for whatever purpose', () => {
     for (const owner of storing)
       for (const sister of storing.filter((name) => name !== owner))
         for (const purpose of purposes) {
@@ -103,7 +121,12 @@ describe.each([
   })
 
   test('each still decrypts what it encrypted when all had one key, and of the others only answers, which live for a day', () => {
-    const own = { users: ['email-code', 'signing-key', 'personal'], idp: ['idp-client-secret'], notifier: ['webhook-secret'], grants: [] } // prettier-ignore
+    const own = {
+      users: ['email-code', 'signing-key', 'personal'],
+      idp: ['idp-client-secret'],
+      notifier: ['webhook-secret'],
+      grants: [],
+    }
     const answers = ['idempotent-request', 'idempotent-answer']
     for (const service of storing)
       for (const purpose of purposes) {
@@ -138,7 +161,10 @@ function allValues(environment: Record<string, string | undefined>): string {
 }
 
 test('in containers, only the one that makes the keys has the root, and each file is its owner’s to read', () => {
-  expect(mountsOf('keys')).toEqual(['keys:/var/lib/roster/root', ...[...storing, 'gateway', 'operator'].map((name) => `keys-${name}:/var/lib/roster/of/${name}`)]) // prettier-ignore
+  expect(mountsOf('keys')).toEqual([
+    'keys:/var/lib/roster/root',
+    ...[...storing, 'gateway', 'operator'].map((name) => `keys-${name}:/var/lib/roster/of/${name}`),
+  ])
   const rest = file('docker-compose.yml').replace(blockOf('keys'), '').replace(/^#.*$/gm, '')
   expect(rest).not.toMatch(/\bkeys:\//)
   expect(rest).not.toContain('${ROSTER_ENCRYPTION_KEY')
@@ -166,7 +192,11 @@ test.each([...storing, 'gateway'])('in Kubernetes, %s mounts its own keys and no
 
 test('the Secrets of Kubernetes hold what is derived, and what is no root is refused', { timeout: 60_000 }, () => {
   const run = (env: Record<string, string>) =>
-    execFileSync(process.execPath, [join(import.meta.dirname, 'derive-keys.ts')], { env, encoding: 'utf8', stdio: 'pipe' }) // prettier-ignore
+    execFileSync(process.execPath, [join(import.meta.dirname, 'derive-keys.ts')], {
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    })
   writeFileSync(join(folder, 'root-file'), `${root}\n`)
   const printed = run({ ROSTER_ENCRYPTION_KEY_FILE: join(folder, 'root-file') })
   expect(printed).toBe(run({ ROSTER_ENCRYPTION_KEY: root }))
@@ -184,7 +214,7 @@ describe('a root that is changed', () => {
   const next = randomBytes(32).toString('base64')
   const ring = (roots: string) => encryptionKey.read(deriveKeys(roots).users['ROSTER_ENCRYPTION_KEY']!)
 
-  test('comes first in each service’s keys, and what the former one closed opens until it goes', () => {
+  test('comes first in each service’s keys, and what the former one encrypted can be decrypted until it goes', () => {
     const encrypted = ring(root).encrypt('signing-key', 'x')
     const both = ring(`${next},${root}`)
     expect(both.decrypt('signing-key', encrypted)).toBe('x')

@@ -11,7 +11,7 @@ export type KeyHolder = (typeof storing)[number] | 'gateway' | 'operator'
 export type KeyVariables = Record<string, string>
 
 /**
- * The keys of each service, derived from the root of an installation. No key tells another, nor the root. A root is
+ * The keys of each service, derived from the root of an installation. No key reveals another, nor the root. A root is
  * 32 bytes in base64; to change it, give several, separated by commas, the new one first. Throws if it is no such
  * key.
  */
@@ -58,7 +58,7 @@ function derive(root: Buffer, service: string, use: 'encryption' | 'caller'): st
   return Buffer.from(hkdfSync('sha256', root, '', `roster service ${service} ${use}`, 32)).toString('base64')
 }
 
-// The command opens what is personal with the key for this purpose, and has no other key of the service.
+// The command decrypts personal fields with the key for this purpose, and has no other key of the service.
 function personal(root: Buffer): string {
   const own = decodeKey(derive(root, 'users', 'encryption'))
   return [own, root]

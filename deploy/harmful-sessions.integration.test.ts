@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => servers.stop())
 
 const page = readFileSync(new URL('../docs/threat-model.md', import.meta.url), 'utf8')
-const told = /^ {4}(select usename.*\n.*);$/m.exec(page)![1]!
+const documented = /^ {4}(select usename.*\n.*);$/m.exec(page)![1]!
 // The lock of an outbox, as the captured service would take it.
 const ofSister = `select pg_try_advisory_lock(hashtextextended('roster_users', 7265002)) as free`
 
@@ -26,13 +26,13 @@ test('the statement of docs/threat-model.md finds a session that holds the lock 
   await captured.unsafe(ofSister)
   expect(await isFree(sister)).toBe(false)
 
-  const found = await operator.unsafe(told)
+  const found = await operator.unsafe(documented)
   expect(found).toContainEqual({ usename: 'roster_idp', pid: await pidOf(captured), locktype: 'advisory', count: '1' })
   await operator`select pg_terminate_backend(${await pidOf(captured)})`
   await vi.waitFor(async () => expect(await isFree(sister)).toBe(true))
 })
 
-test('where the memory of locks is used up, nobody can connect until the process of that session is ended', async () => {
+test('where the memory of locks is used up, no role can connect until the process of that session is ended', async () => {
   const captured = open(urls.idp)
   const pid = await pidOf(captured)
   async function takeAll() {

@@ -37,7 +37,7 @@ async function askOverNats(name: string): Promise<string | undefined> {
   try {
     connection = await connect(options)
   } catch (error) {
-    // Only the service itself knows since when, and nobody can ask it now.
+    // Only the service itself knows since when, and it cannot be asked now.
     return `${name} cannot reach NATS (${(error as NatsError).code}); its log says since when`
   }
   // However many replicas there are, the one here is among those that answer.
@@ -54,7 +54,7 @@ async function askOverNats(name: string): Promise<string | undefined> {
       return `${name} starts${waits.length > 0 ? ` and waits for ${waits.join(', ')}` : ''}`
     }
   } catch (error) {
-    // The server itself says so where nobody listens.
+    // The server itself says so where no service listens.
     if ((error as NatsError).code !== '503') throw error
   }
   return `no ${name} of this host answers over NATS`

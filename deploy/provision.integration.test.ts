@@ -112,7 +112,7 @@ test('one who may make roles alone provisions a database that is there and is hi
 test('while somebody holds its lock, it says once who, and goes on after that', { timeout: 30_000 }, async () => {
   await provision(servers.databaseUrl, passwords)
   const holder = open(servers.databaseUrl)
-  await holder`set application_name = 'forgotten'`
+  await holder`set application_name = 'abandoned'`
   const [held] = await holder<{ pid: number; role: string }[]>`
     select pg_backend_pid() as pid, current_user::text as role, pg_advisory_lock(hashtext('roster provision'))
   `
@@ -121,7 +121,7 @@ test('while somebody holds its lock, it says once who, and goes on after that', 
   await expect.poll(() => said, { timeout: 15_000 }).toHaveLength(1)
   // As long again, in which it would say so once more.
   await new Promise((resolve) => setTimeout(resolve, 4000))
-  expect(said).toEqual([`provision waits for a lock that ${held!.role} (process ${held!.pid}, forgotten) holds`])
+  expect(said).toEqual([`provision waits for a lock that ${held!.role} (process ${held!.pid}, abandoned) holds`])
   await holder`select pg_advisory_unlock_all()`
   expect(Object.keys(await done)).toEqual([...storingServices])
 })

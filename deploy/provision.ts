@@ -95,7 +95,7 @@ async function arrange(tx: TransactionSql, database: string, passwords: Password
   if (passwords.operator) await arrangeOperator(tx, database, passwords.operator, shared)
 }
 
-// Nobody needs large objects, which a role could fill the disk with. The functions are the superuser's to revoke.
+// No service needs large objects, which a role could fill the disk with. The functions are the superuser's to revoke.
 async function revokeLargeObjects(tx: TransactionSql): Promise<void> {
   if (await isSuperuser(tx))
     await tx`revoke execute on function lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) from public`

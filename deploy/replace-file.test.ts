@@ -12,9 +12,9 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-test('what a killed process left behind hinders nobody, also where each process has the same id', () => {
+test('what a killed process left behind hinders no other process, also where each process has the same id', () => {
   const file = join(folder, 'root')
-  // Nobody can write into it, whoever runs this test.
+  // No user can write into it, whoever runs this test.
   mkdirSync(`${file}.${process.pid}.new`)
   for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway', 'operator']) mkdirSync(join(folder, name))
   writeKeys(file, folder, '')

@@ -28,5 +28,10 @@ function isThere(page: string, link: string): boolean {
 /** The anchors that GitHub gives the headings of a page. */
 function anchorsOf(file: string): string[] {
   const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)
-  return [...headings].map(([, heading]) => heading!.toLowerCase().replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-')) // prettier-ignore
+  return [...headings].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
 }

@@ -12,7 +12,9 @@ const file = fileURLToPath(new URL('settings.md', import.meta.url))
 
 // With `-u`, this writes the page again.
 test('docs/settings.md has each setting as its service declares it', async () => {
-  const [, before, after] = /^(.*<!-- settings: [^\n]* -->\n).*(<!-- end of the settings -->.*)$/s.exec(readFileSync(file, 'utf8'))! // prettier-ignore
+  const [, before, after] = /^(.*<!-- settings: [^\n]* -->\n).*(<!-- end of the settings -->.*)$/s.exec(
+    readFileSync(file, 'utf8'),
+  )!
   const tables = documentSettings({ gateway, users, grants, idp, notifier })
   await expect(`${before}\n${tables}\n\n${after}`).toMatchFileSnapshot(file)
 })

@@ -10,7 +10,7 @@ export interface BatchOptions {
   span: NewSpan
 }
 
-/** Joins calls of the same moment. `load` gets the keys of all of them and gives their values in the same order. */
+/** Joins calls of the same moment. `load` gets the keys of all of them and returns their values in the same order. */
 export function batchCalls<Key, Value>(
   load: (keys: Key[]) => Promise<Value[]>,
   { every = 0, most = Infinity, span }: BatchOptions,

@@ -8,7 +8,7 @@ export interface Cached<Value> {
 
 /** A cache: remembers answers for a short while. Of many that wait for the same answer, one asks. */
 export interface Cache<Value> {
-  /** Gives the answer that is remembered under the key, unless it is too old. */
+  /** Returns the answer that is remembered under the key, unless it is too old. */
   get(key: string): Value | undefined
   /** Asks, or waits for the same question that is under way. Remembers the answer for at most `maxAge`. */
   obtain(key: string, ask: () => Promise<Cached<Value>>): Promise<Value>

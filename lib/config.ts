@@ -19,7 +19,6 @@ export interface DescribedSetting<T> extends Setting<T> {
   description: string
 }
 
-/** Adds the description to a setting. */
 export function described<T>(description: string, setting: Setting<T>): DescribedSetting<T> {
   return { ...setting, description }
 }

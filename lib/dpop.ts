@@ -30,8 +30,8 @@ const longest = 60
 const skew = 30
 
 /**
- * Gives the proof if it fits this request and the present time, else undefined. The caller must see to it that a proof
- * is used only once.
+ * Returns the proof if it fits this request and the present time, else undefined. The caller must see to it that a
+ * proof is used only once.
  */
 export async function verifyProof(text: string, { verb, url, token, now }: Proven): Promise<Proof | undefined> {
   try {

@@ -60,7 +60,7 @@ export class RosterError extends Error {
   }
 }
 
-/** Turns any foreign error into INTERNAL. Its cause is for the log and never reaches the caller. */
+/** Converts any foreign error into INTERNAL. Its cause is for the log and never reaches the caller. */
 export function toRosterError(error: unknown): RosterError {
   if (error instanceof RosterError) return error
   return new RosterError('INTERNAL', 'INTERNAL', 'An internal error occurred.', { cause: error })

@@ -43,7 +43,7 @@ test('no more work than allowed runs at a time', async () => {
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('lanes that ask equally often take turns, and a lane that asks less goes first', async () => {
+test('lanes that ask equally often are served round robin, and a lane that asks less goes first', async () => {
   const { begun, enter, finish } = openSemaphore(1)
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2']) void enter(name, { lane: name[0]! })
   await finish()
@@ -76,7 +76,7 @@ test('if too much waits, the longest lane loses its last entry', async () => {
   expect(begun).toEqual(['a1', 'b1', 'c1', 'a2'])
 })
 
-test('if too much waits, a lane that asks often gives way to a newcomer, and a preferred one to nobody', async () => {
+test('if too much waits, a lane that asks often gives way to a newcomer, and a preferred one to none', async () => {
   const { enter, finish } = openSemaphore(1, { waiting: 50 })
   void enter('first', { lane: 'first' })
   const preferred = ['P', 'Q'].map((name) => enter(name, { lane: name, preferred: true }))

@@ -25,12 +25,12 @@ interface Entry {
 
 /**
  * A semaphore with a fair queue: a limited amount of work runs at a time, and the rest waits. Lanes that asked least
- * within the minute go first, and equal lanes take turns. So a newcomer need not wait for a caller that asks again and
- * again. If too much waits, the longest lane that is not preferred loses its last entry: the error of `full`.
- * DEADLINE_EXCEEDED for work that waited too long.
+ * within the minute go first, and equal lanes are served round robin. So a newcomer need not wait for a caller that
+ * asks again and again. If too much waits, the longest lane that is not preferred loses its last entry: the error of
+ * `full`. DEADLINE_EXCEEDED for work that waited too long.
  */
 export function createFairSemaphore({ atOnce, ofOneLane = atOnce, waiting }: SemaphoreSize, full: () => RosterError) {
-  // Preferred and other lanes, each in the order of their turns, with their entries.
+  // Preferred and other lanes, each in the order in which they are served, with their entries.
   const kinds = [new Map<string, Entry[]>(), new Map<string, Entry[]>()] as const
   let [running, queued, slots] = [0, 0, 0]
   // How often each lane asked within the current minute.

@@ -5,7 +5,7 @@ export interface Halves<Key, Value> {
   clear(): void
 }
 
-/** Remembers values of up to this size together, in two halves. When one half is full, the other is forgotten. */
+/** Remembers values of up to this size together, in two halves. When one half is full, the other is dropped. */
 export function createHalves<Key, Value>(capacity: number): Halves<Key, Value> {
   let [younger, older, held] = [new Map<Key, Value>(), new Map<Key, Value>(), 0]
   return {

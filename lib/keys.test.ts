@@ -10,7 +10,7 @@ const foreign = encryptionKey.read(second)
 describe('an encrypted text', () => {
   const encrypted = old.encrypt('purpose', 'geheim — ünïcödé')
 
-  test('opens again, and does not show its text', () => {
+  test('can be decrypted, and does not show its text', () => {
     expect(old.decrypt('purpose', encrypted)).toBe('geheim — ünïcödé')
     expect(encrypted.includes('geheim')).toBe(false)
   })
@@ -18,7 +18,8 @@ describe('an encrypted text', () => {
   test('differs each time', () => expect(old.encrypt('purpose', 'x').equals(old.encrypt('purpose', 'x'))).toBe(false))
   test('may be empty', () => expect(old.decrypt('purpose', old.encrypt('purpose', ''))).toBe(''))
   test('does not open for another purpose', () => expect(() => old.decrypt('another', encrypted)).toThrow())
-  test('opens after the key was changed', () => expect(rotated.decrypt('purpose', encrypted)).toContain('geheim'))
+  test('can be decrypted after the key was changed', () =>
+    expect(rotated.decrypt('purpose', encrypted)).toContain('geheim'))
   test('that is encrypted with the new key does not open with the old key alone', () =>
     expect(() => old.decrypt('purpose', rotated.encrypt('purpose', 'x'))).toThrow('no encryption key has the id'))
   test('does not open once its key is gone', () =>
@@ -68,7 +69,7 @@ describe('the derived key that replaces a former key for one purpose', () => {
   const entry = (purpose: string) => `${keyId(former)}:${purpose}:${purposeKey(former, purpose).toString('base64')}`
   const ring = encryptionKey.read(`${second}, ${entry('p')}, ${entry('other')}`)
 
-  test('opens texts that the former key encrypted for this purpose, and makes its macs', () => {
+  test('decrypts texts that the former key encrypted for this purpose, and makes its macs', () => {
     expect(ring.decrypt('p', old.encrypt('p', 'x'))).toBe('x')
     expect(ring.mac('p', old.currentId, ['a'])).toEqual(old.mac('p', old.currentId, ['a']))
     expect(ring.currentId).toBe(foreign.currentId)
@@ -85,7 +86,7 @@ describe('the derived key that replaces a former key for one purpose', () => {
   })
 })
 
-test('the id of a key is the same everywhere and tells nothing about the key', () => {
+test('the id of a key is the same everywhere and reveals nothing about the key', () => {
   expect(encryptionKey.read(first).currentId).toBe(old.currentId)
   expect(rotated.currentId).not.toBe(old.currentId)
   expect(Buffer.from(first, 'base64').includes(Buffer.from(old.currentId, 'hex'))).toBe(false)

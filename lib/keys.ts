@@ -12,7 +12,7 @@ import type { Setting } from './config.ts'
 
 /** The encryption keys of a service. The first key encrypts; the other keys still decrypt older data. */
 export interface Keyring {
-  /** Id of the key in use. It tells nothing about the key. */
+  /** Id of the key in use. It reveals nothing about the key. */
   currentId: string
   /** HMAC-SHA256 of the parts, with a key that is derived for this purpose alone. Throws for an unknown key id. */
   mac(purpose: string, keyId: string, parts: string[]): Buffer
@@ -42,7 +42,7 @@ export function decodeKey(text: string): Buffer {
   return key
 }
 
-/** The id of a key: the same at every replica. It tells nothing about the key. */
+/** The id of a key: the same at every replica. It reveals nothing about the key. */
 export function keyId(key: Buffer): string {
   return createHash('sha256').update('roster key id').update(key).digest().subarray(0, 4).toString('hex')
 }

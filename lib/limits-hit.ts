@@ -41,20 +41,20 @@ export const limitsHit = counter({
   name: 'roster.limit.hits',
   unit: '{request}',
   tells:
-    'requests that a limit refused, items of bulks, mails that nobody is told of, and connections (closed). In ' +
-    'capitals: the reason of the error',
+    'requests that a limit refused, items of bulks, mails that were dropped without an error, and connections (closed). ' +
+    'In capitals: the reason of the error',
   labels: { 'roster.limit': [...ofGateway, ...ofServices] },
 })
 
 const reasons = new Set<string>(ofServices)
 
-/** Counts an error of a service where it tells of a limit. */
+/** Counts an error of a service where it is about a limit. */
 export function countLimit(error: unknown): void {
   const limit = error instanceof RosterError && limitOf(error)
   if (limit) limitsHit.add(1, limit)
 }
 
-/** The name of the limit of which an error of a service tells, if it tells of one. */
+/** The name of the limit that an error of a service is about, if it is about one. */
 export function limitOf({ reason, metadata }: RosterError): string | undefined {
   if (reason === 'LIMIT_REACHED') return metadata['limit']
   if (reason === 'MAILS_THROTTLED') return `mails.${metadata['limit'] ?? 'notices'}`

@@ -8,7 +8,7 @@ const line = (n: number) => `${n} ${'x'.repeat(200)}`
 // More than a pipe holds.
 const count = 5_000
 
-// Runs a program that writes the lines and then ends. Gives what the reader of its standard output gets.
+// Runs a program that writes the lines and then ends. Returns what the reader of its standard output gets.
 async function run(before: string, end: string): Promise<string[]> {
   const work = `const line = ${String(line)}\nfor (let n = 0; n < ${count}; n++) logLines.write(line(n) + '\\n')`
   const program = `import { logLines } from ${JSON.stringify(file)}\n${before}\n${work}\n${end}`
@@ -33,7 +33,7 @@ describe.each(Object.entries(outputs))('standard output %s', (_, before) => {
   })
 })
 
-test('a process whose log nobody reads goes on', async () => {
+test('a process whose log is not read goes on', async () => {
   const program = `import { logLines } from ${JSON.stringify(file)}
     setInterval(() => logLines.write('line\\n'), 1).unref()
     setTimeout(() => process.exit(7), 50)`

@@ -37,7 +37,7 @@ test('no header with a line break is created', () => {
     expect(() => natsHeaders({ name: `x${end}${end}${hidden}` })).toThrow('the header name has a line break')
 })
 
-test('the subject of an answer tells nothing about the subject of the next one', async () => {
+test('the subject of an answer reveals nothing about the subject of the next one', async () => {
   const tokens: string[] = []
   nats.connection.subscribe('asked', {
     max: 2,

@@ -18,7 +18,7 @@ export interface Nats {
   connected(): boolean
   /** The servers that the service of this connection waits for. */
   waits: Waits
-  /** Calls back whenever the connection is lost. Gives a function that ends this. */
+  /** Calls back whenever the connection is lost. Returns a function that ends this. */
   onDisconnect(callback: () => void): () => void
 }
 
@@ -27,7 +27,7 @@ const patience = 2000
 
 /**
  * Connects, and reconnects without limit. Waits for the server as long as it takes.
- * User and password come from the URL. The inbox prefix belongs to the user, because NATS lets nobody read a foreign
+ * User and password come from the URL. The inbox prefix belongs to the user, because NATS lets no user read a foreign
  * inbox.
  */
 export async function connectNats(url: string, service: string, log: Log): Promise<Nats> {
@@ -72,7 +72,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
       if (status.type === 'error' && !waits.has('NATS')) log.error({ error: status.data }, 'NATS error')
     }
   }
-  watch().catch((error: unknown) => log.error({ err: error }, 'NATS status'))
+  watch().catch((error: unknown) => log.error({ err: error }, 'the status of NATS cannot be read'))
   return {
     connection,
     ask: requests.ask,
@@ -85,7 +85,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
   }
 }
 
-// The first try tells why it failed. The client waits in silence.
+// The error of the first try says why it failed. The client waits in silence.
 async function connectOrWait(options: ConnectionOptions, waits: Waits): Promise<NatsConnection> {
   const silent = setTimeout(() => waits.begin('NATS', new Error('it does not answer')), patience)
   try {

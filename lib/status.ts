@@ -6,7 +6,6 @@ const domain = 'roster'
 const typeUrl = (name: string) => `type.googleapis.com/google.rpc.${name}`
 const names = Object.fromEntries(Object.entries(codes).map(([name, code]) => [code, name])) as Record<number, CodeName>
 
-/** The public parts of an error. */
 export type PublicError = Pick<RosterError, 'code' | 'reason' | 'message' | 'metadata' | 'violations' | 'retryAfter'>
 
 /** A `google.rpc.Status` in bytes. An error crosses NATS in this form, and `grpc-status-details-bin` holds it. */

@@ -8,8 +8,8 @@ const startsWithin = 10
 
 /**
  * Warns of errors, or logs them as errors, at most every 30 s: while a server is away, every connection and every try
- * fails. A line has the details of the error that it tells. A service that is unavailable while this process starts is
- * not worth a warning.
+ * fails. A line has the details of the error that it reports. A service that is unavailable while this process starts
+ * is not worth a warning.
  */
 export function throttled(log: Log, message: string, level: 'warn' | 'error' = 'warn') {
   let next = 0

@@ -27,7 +27,7 @@ test('a wait ends when its signal is aborted, before or meanwhile', async () => 
   await expect(withTimeout(never, { ...bounds, timeout: 60_000, signal: client.signal })).rejects.toThrow('gone')
 })
 
-test('the work goes on when nobody waits any more, and its error then disturbs nobody', async () => {
+test('the work goes on when no caller waits any more, and its error then disturbs none', async () => {
   const { promise: work, reject } = Promise.withResolvers<string>()
   const unhandled: unknown[] = []
   const note = (error: unknown) => void unhandled.push(error)

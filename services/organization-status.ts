@@ -13,10 +13,8 @@ export interface OrganizationStatus {
   sequence: number
 }
 
-/** The events of a status. */
 export type OrganizationStatusEvent = { type: 'noted'; payload: OrganizationStatus }
 
-/** The status after an event. */
 export function evolveStatus(_: unknown, { payload }: OrganizationStatusEvent): OrganizationStatus {
   return payload
 }

@@ -39,7 +39,7 @@ try {
   run([...compose, 'build', '--quiet'])
   run([...compose, 'up', '--detach'])
   await healthy()
-  // Each must find that all is well, in a system that nobody has used yet.
+  // Each must find that all is well, in a system that was not used yet.
   for (const command of ['status', 'verify']) run([...compose, 'run', '--rm', '-T', 'roster', command])
   passed = test()
 } catch (error) {

@@ -48,7 +48,10 @@ async function newViewer() {
   ]
   const { userId } = await write('AddHumanUser', { userName, profile, email, password: 'Password-1234' })
   await write('AddOrganizationMember', { userId, roles: ['ORG_OWNER_VIEWER'] })
-  const { sessionId, sessionToken: token } = await write('CreateSession', { loginName: userName, password: 'Password-1234' }) // prettier-ignore
+  const { sessionId, sessionToken: token } = await write('CreateSession', {
+    loginName: userName,
+    password: 'Password-1234',
+  })
   return { sessionId, token }
 }
 

@@ -45,7 +45,7 @@ test.each([
   ['idp', 'GetIDP', 'UpdateIDP'],
   ['notifier', 'GetDelivery', 'RotateWebhookSecret'],
 ] as const)(
-  'while tables of %s are locked, no call says INTERNAL: STORE_UNAVAILABLE tells to retry',
+  'while tables of %s are locked, no call says INTERNAL: STORE_UNAVAILABLE asks for a retry',
   async (name, read, write) => {
     const caller = all.callers[0]!
     const reasons = await admin.begin(async (transaction) => {

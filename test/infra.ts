@@ -14,7 +14,6 @@ declare module 'vitest' {
   }
 }
 
-/** Servers that a test uses. */
 export interface TestServers {
   /** The administrator's URL of a provisioned database. */
   databaseUrl: string
@@ -62,8 +61,8 @@ async function start() {
 }
 
 /**
- * Gives servers and a provisioned database. ROSTER_TEST_DATABASE_URL, _NATS_URL, _REDIS_URL and _SMTP_URL may name them
- * (NATS with ROSTER_NATS_PASSWORD_<USER>).
+ * Returns servers and a provisioned database. ROSTER_TEST_DATABASE_URL, _NATS_URL, _REDIS_URL and _SMTP_URL may name
+ * them (NATS with ROSTER_NATS_PASSWORD_<USER>).
  * With ROSTER_TEST_CONTAINERS=1 the others are containers. Without it they are local programs.
  */
 export async function startTestServers(): Promise<{ servers: TestServers; stop(): Promise<void> }> {

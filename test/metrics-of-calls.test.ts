@@ -50,7 +50,7 @@ test('each call counts once, under its operation, encoding and status, with its 
   for (let n = 0; n < 2; n++) await callGrpc('GetUser', { userId }, there.caller)
   for (let n = 0; n < 3; n++) await callGrpcWeb('GetUser', { userId }, there.caller)
   for (let n = 0; n < 4; n++) await callConnect('GetUser', { userId }, there.caller)
-  await callJson('GetUser', { userId: 'nobody' }, there.caller)
+  await callJson('GetUser', { userId: 'no-one' }, there.caller)
   await fetch(`${there.caller.url}/.well-known/openid-configuration`)
   const elapsed = (performance.now() - began) / 1000
   await vi.waitFor(async () =>
@@ -168,7 +168,7 @@ test('strangers make no series of their own, whatever they call', async () => {
 })
 
 test('OTLP has the same histograms as Prometheus, cumulative even where it is asked for deltas', async () => {
-  await there.act('AddOrganization', { name: 'told' })
+  await there.act('AddOrganization', { name: 'traced' })
   const method = 'roster.grants.v1.OrganizationService/AddOrganization'
   const { gateway } = await there.read()
   const sum = gateway.get(seconds + ofCall(method, 'json'))!
@@ -177,7 +177,7 @@ test('OTLP has the same histograms as Prometheus, cumulative even where it is as
       ({ service, name, attributes }) =>
         service === 'roster-gateway' && name === 'rpc.server.call.duration' && attributes['rpc.method'] === method,
     )
-  // A histogram of deltas would not tell of it a second time.
+  // A histogram of deltas would not show it a second time.
   await vi.waitFor(() => expect(points().length).toBeGreaterThan(1), { timeout: 20_000 })
   const { began, ended, bounds, counts, ...last } = points().at(-1)!
   expect(last).toEqual({

@@ -53,7 +53,9 @@ test(
     // One reading: a job that goes on between two would be in both.
     const jobs = async () => {
       const { notifier } = await there.read()
-      return ['waiting', 'active', 'delayed'].map((state) => notifier.get(`roster_queue_jobs${series({ roster_queue: 'mails', roster_state: state })}`)!) // prettier-ignore
+      return ['waiting', 'active', 'delayed'].map((state) =>
+        notifier.get(`roster_queue_jobs${series({ roster_queue: 'mails', roster_state: state })}`)!,
+      )
     }
     const cable = there.running.cables['notifier↔smtp']
     cable.stall()

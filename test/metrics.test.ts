@@ -167,7 +167,7 @@ async function useAll(): Promise<void> {
     scopes: ['openid'],
   })
   const { organizationId } = await act('AddOrganization', { name: 'metrics-organization' })
-  await callJson('GetUser', { userId: 'nobody-of-metrics' }, { url, token })
+  await callJson('GetUser', { userId: 'no-one-of-metrics' }, { url, token })
   await callJson('GetUser', { userId }, { url, token: 'no-token-of-metrics' })
   await callJson('GetUser', { userId }, { url, token, organization: organizationId })
   const { mails } = running.servers.mailbox!

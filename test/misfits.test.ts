@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const storing = ['users', 'grants', 'idp', 'notifier'] as const
 
-/** Starts the service, and gives its exit code and the fatal lines of its log. */
+/** Starts the service, and returns its exit code and the fatal lines of its log. */
 async function start(name: (typeof storing)[number] | 'gateway'): Promise<[unknown, string[]]> {
   const env = {
     PATH: process.env['PATH'],

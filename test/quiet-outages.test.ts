@@ -40,7 +40,7 @@ const addHuman = (at: number) =>
 
 test.each<[string, () => Promise<void>, () => void]>([
   ['Redis', async () => running.cables['notifier↔redis'].cut(), () => running.cables['notifier↔redis'].mend()],
-  // The keeper of the stream is behind the gateway's connection, so nobody makes the stream anew.
+  // The keeper of the stream is behind the gateway's connection, so no process makes the stream anew.
   [
     'the stream and its consumer',
     async () => {

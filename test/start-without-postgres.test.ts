@@ -106,13 +106,13 @@ describe.each(['users', 'grants', 'idp'] as const)('%s that starts without Postg
 test('users that waits for the lock of its migrations says once who holds it, and starts after that', async () => {
   const own = await createDatabase()
   onTestFinished(own.drop)
-  const holder = postgres(own.adminUrl, { max: 1, connection: { application_name: 'forgotten' } })
+  const holder = postgres(own.adminUrl, { max: 1, connection: { application_name: 'abandoned' } })
   const [held] = await holder<{ pid: number; role: string }[]>`
     select pg_backend_pid() as pid, current_user::text as role,
       pg_advisory_lock(hashtextextended('roster_users', 7265001))
   `
   const waiting = start('users', own.urls.users)
-  await says(waiting, `the migrations wait for a lock that ${held!.role} (process ${held!.pid}, forgotten) holds`)
+  await says(waiting, `the migrations wait for a lock that ${held!.role} (process ${held!.pid}, abandoned) holds`)
   expect(await healthOf('users')).toMatch(/^users starts and waits for PostgreSQL since 20[-0-9T:.]+Z$/)
   const rest = text(waiting.stdout!)
   await holder.end()
@@ -125,7 +125,7 @@ test('users that waits for the lock of its migrations says once who holds it, an
 test.each([
   ['resets', (way: Cable) => way.cut(), /^users cannot reach NATS \(ECONNRESET\); its log says since when$/],
   ['is silent', (way: Cable) => way.stall(), /^users cannot reach NATS \(TIMEOUT\); its log says since when$/],
-])('the check of a container whose NATS %s tells so', async (_, harm, sentence) => {
+])('the check of a container whose NATS %s says so', async (_, harm, sentence) => {
   const way = await layCable(servers.natsUrl.users)
   harm(way)
   expect(await healthOf('users', way.url)).toMatch(sentence)

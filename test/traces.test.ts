@@ -120,7 +120,7 @@ test('a changed address is one trace: from the request to the answers of the mai
     .find((text) => text.includes('SetEmail'))
   expect(JSON.parse(line!)).toMatchObject({ trace_id: rootOf(spans)!.traceId, span_id: rootOf(spans)!.spanId })
 
-  // Nothing that the collector was ever given tells of a person.
+  // Nothing that the collector was ever given is personal.
   const mail = await (await fetch(`${servers.mailboxUrl}/view/latest.txt?query=to:${second}`)).text()
   const [code] = /\b[A-Z0-9]{6}\b/.exec(mail) ?? expect.fail(mail)
   const given = collector.bytes().toString('latin1')

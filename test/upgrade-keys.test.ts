@@ -111,12 +111,21 @@ describe('data from the time when all services had one key', () => {
 
   beforeAll(async () => {
     humans = [await newHuman('ada'), await newHuman('grace')]
-    const { userId } = await act('AddMachineUser', { userName: 'm', name: 'M', accessTokenType: 'ACCESS_TOKEN_TYPE_JWT' }) // prettier-ignore
+    const { userId } = await act('AddMachineUser', {
+      userName: 'm',
+      name: 'M',
+      accessTokenType: 'ACCESS_TOKEN_TYPE_JWT',
+    })
     const { clientId, clientSecret } = await act('AddMachineSecret', { userId })
     const { token: pat } = await act('AddPersonalAccessToken', { userId })
     machine = { userId, clientId, clientSecret, pat, jwt: await issue(clientId, clientSecret) }
     hook = await act('AddWebhook', { url: receiver.url, eventTypes: ['user.machine.added'] })
-    ;({ idpId } = await act('AddOIDCIDP', { name: 'ACME', clientId: 'c', clientSecret: 'of-acme', issuer: 'https://i.example' })) // prettier-ignore
+    ;({ idpId } = await act('AddOIDCIDP', {
+      name: 'ACME',
+      clientId: 'c',
+      clientSecret: 'of-acme',
+      issuer: 'https://i.example',
+    }))
     answers = []
     for (const [service, operation, request] of keyed) answers.push(await call(operation, request, { key: service }))
     answers.forEach(ok)
@@ -159,7 +168,10 @@ describe('data from the time when all services had one key', () => {
         const again = await call(operation, request, { key: service })
         expect(again.ok).toEqual(answers[index]!.ok)
         expect(again.headers['idempotent-replayed']).toBe('true')
-        expect(factsOf(await call(operation, { ...request, name: 'X', userName: 'X', description: 'X' }, { key: service })).code).toBe(3) // prettier-ignore
+        expect(
+          factsOf(await call(operation, { ...request, name: 'X', userName: 'X', description: 'X' }, { key: service }))
+            .code,
+        ).toBe(3)
       }
     })
 

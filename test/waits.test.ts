@@ -32,7 +32,7 @@ function said(name: Name, from = 0): { msg: string; server: string }[] {
 }
 const lengthOf = (name: Name) => readFileSync(running.services.handles[name].logFile, 'utf8').length
 
-test('readiness tells the version of each service', async () => {
+test('readiness has the version of each service', async () => {
   await isFlawless()
   const [, { versions }] = await readyz()
   const one = [roster.version]
@@ -57,7 +57,7 @@ describe.each<[Line, Name, string, (() => Promise<unknown>)?, ('cut' | 'stall')?
   ['notifier↔redis', 'notifier', 'Redis'],
   ['notifier↔smtp', 'notifier', 'SMTP', mail],
 ])('while %s is away', (line, name, server, work, how = 'cut') => {
-  test(`readiness and the log of ${name} tell of ${server} and since when, and once that it is over`, async () => {
+  test(`readiness and the log of ${name} name ${server} and since when, and once that it is over`, async () => {
     await isFlawless()
     const [from, before] = [lengthOf(name), Date.now()]
     running.cables[line][how]()
@@ -122,7 +122,7 @@ test('a service without NATS says so once, and is missing; without its gateway�
   ).toEqual([...both('NATS'), ...both('NATS')].toSorted())
 }, 240_000)
 
-test('no log and no answer told a password', async () => {
+test('no log and no answer held a password', async () => {
   const logs = (['users', 'grants', 'idp', 'notifier', 'gateway'] as const).map((name) =>
     readFileSync(running.services.handles[name].logFile, 'utf8'),
   )

@@ -7,7 +7,7 @@ import { type Subjects, type WorkloadName, workloads } from './workloads.ts'
 export interface Round {
   workload: WorkloadName
   encoding: 'json' | 'grpc' | 'connect'
-  /** The connections take them in turns. */
+  /** The connections take them one after the other. */
   urls: string[]
   token: string
   subjects: Subjects

@@ -3,7 +3,7 @@ import { openClient } from './client.ts'
 const most = 1000
 
 /**
- * Adds so many humans, unless they are there. Gives their ids. Default: in the organization of
+ * Adds so many humans, unless they are there. Returns their ids. Default: in the organization of
  * the administrator.
  */
 export async function addHumans(
@@ -30,7 +30,7 @@ function newHuman(userId: string): object {
     userId,
     userName: userId,
     profile: { firstName: 'Bench', lastName: userId, preferredLanguage: 'en' },
-    // Nobody verified it, so that no change of it tells the former address.
+    // It is not verified, so that no change of it sends a notice to the former address.
     email: { email: `${userId}@example.com`, returnCode: {} },
   }
 }

@@ -84,7 +84,7 @@ export const workloads: Record<WorkloadName, Workload> = {
     http: (subjects, n) => ({ ...setEmail(subjects, n), path: '/' }),
     grpc: { ...setEmailGrpc, path: '/bench.Chain/bare' },
   },
-  // What a durable change with events costs where nobody checks anything. It does not go to Roster.
+  // What a durable change with events costs where nothing is checked. It does not go to Roster.
   Evented: {
     http: (subjects, n) => ({
       verb: 'POST',
@@ -92,7 +92,7 @@ export const workloads: Record<WorkloadName, Workload> = {
       body: JSON.stringify({ userId: userOf(subjects, n), email: emailOf(subjects, n), returnCode: {} }),
     }),
   },
-  // What a stored, signed token with its event costs where nobody asks for more than the secret.
+  // What a stored, signed token with its event costs where only the secret is asked for.
   Minted: {
     http: (subjects, n) => ({ ...token.http(subjects, n), path: '/minted' }),
   },

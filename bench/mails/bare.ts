@@ -1,5 +1,5 @@
 // The bare mail chain, a process of its own: BullMQ with one job for each mail, and the pool of connections that Roster
-// sends by. It asks nobody what to send, writes no mail, and records no end. Without Redis it is the pool
+// sends by. It asks no service what to send, writes no mail, and records no end. Without Redis it is the pool
 // alone. It answers with the microseconds of CPU time that it used.
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'

@@ -45,7 +45,7 @@ export async function steadyLatency(lines: Line[], arrivals: Map<string, number>
   return quantiles(latencies)
 }
 
-/** Waits for a mail and gives the time when it came. */
+/** Waits for a mail and returns the time when it came. */
 export async function arrivalOf(arrivals: Map<string, number>, n: number): Promise<number> {
   for (const until = performance.now() + patience; performance.now() < until; await sleep(1)) {
     const arrival = arrivals.get(addressOf(n))

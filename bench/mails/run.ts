@@ -26,8 +26,8 @@ const restBefore = 1000
 const goals = { rate: 1000, p99: 1000, idle: 30 }
 
 /**
- * Measures three things: the rate at which one notifier sends a backlog, in turns with the bare mail chain; the latency
- * of mails at a steady rate; and that of a single mail. Gives the goals that were missed.
+ * Measures three things: the rate at which one notifier sends a backlog, alternating with the bare mail chain; the
+ * latency of mails at a steady rate; and that of a single mail. Returns the goals that were missed.
  */
 export async function measureMails(options: Options): Promise<string[]> {
   const sink = await startSink()

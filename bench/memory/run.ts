@@ -14,7 +14,7 @@ const idleAfter = 10_000
 
 type Table = Record<string, Memory>
 
-/** Prints seconds to ready, and memory without calls and under load. Gives the faults that it found. */
+/** Prints seconds to ready, and memory without calls and under load. Returns the faults that it found. */
 export async function measureMemory(options: Options): Promise<string[]> {
   const starts = await timeStarts()
   console.log(`\nready after ${starts.cold.toFixed(1)} s without data, ${starts.warm.toFixed(1)} s with data\n`)

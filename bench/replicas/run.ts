@@ -16,10 +16,10 @@ const mostCost = 1.1
 /**
  * Measures the CPU time of a request with one, two and four processes of users and of the gateway. Each process gets
  * as many connections and users as a single one. The bare and the echo chain, with as many processes, show how much of
- * that the machine costs, whose processors they share. Gives the costs of Roster that are too high.
+ * that the machine costs, whose processors they share. Returns the costs of Roster that are too high.
  */
 export async function compareReplicas(options: Options): Promise<string[]> {
-  const rows = await inTurns([1, 2, 4], options, (replicas) =>
+  const rows = await alternate([1, 2, 4], options, (replicas) =>
     (['SetEmail', 'bare', 'GetUser', 'Echo'] as const).map((workload) => ({
       name: chains[workload] ?? workload,
       workload,
@@ -52,7 +52,7 @@ interface Row extends Load {
 }
 
 // All systems run at the same time, so that each round of one stands beside a round of the others.
-async function inTurns(counts: number[], options: Options, loadsOf: (replicas: number) => Load[]): Promise<Row[]> {
+async function alternate(counts: number[], options: Options, loadsOf: (replicas: number) => Load[]): Promise<Row[]> {
   const generator = startGenerator()
   const begun: { stop(): Promise<void> | void }[] = [generator]
   try {

@@ -30,7 +30,7 @@ const introduction = [
   '# Performance',
   'A test makes this page from the files in [bench/results](../bench/results), which `npm run bench -- --save` writes.',
   `The **bare chain** answers the same bytes: HTTP → NATS request → one INSERT, with a commit of its own. It knows no caller,
-checks nothing and stores no event. It runs on the same servers, in turns with Roster. A machine's noise is above 5 %,
+checks nothing and stores no event. Both alternate on the same servers. A machine's noise is above 5 %,
 so compare within a run, and CPU time rather than rates.`,
   `The **evented chain** shows the floor of a change with events. It too knows no caller and checks nothing. But it stores
 the new state and two events in one statement, answers, and then publishes both events to a stream.`,
@@ -50,7 +50,9 @@ function showSpeed({ commit, beside, time, machine, rows }: Of<'speed'>): string
   ])
   return [
     '## Requests',
-    `Commit ${commit}${beside ? `, beside commit ${beside}` : ''}, ${time.slice(0, 10)}; ${Object.entries(machine).map(([name, fact]) => `${name} ${fact}`).join(', ')}.`, // prettier-ignore
+    `Commit ${commit}${beside ? `, beside commit ${beside}` : ''}, ${time.slice(0, 10)}; ${Object.entries(machine)
+      .map(([name, fact]) => `${name} ${fact}`)
+      .join(', ')}.`,
     table([['', 'requests/s', 'of the bare chain', 'p50 ms', 'p99 ms', 'CPU µs of all processes'], ...lines]),
     '![CPU time of a request, by process](performance.svg)',
     table([
@@ -74,7 +76,7 @@ function showMails(mails: Of<'mails'> | undefined): string[] {
       ['500 mails a second', steady.p50.toFixed(1), steady.p99.toFixed(1)],
     ]),
     `The rate of one notifier that works on a backlog of 5,000 mails. The **bare mail chain** shows the floor: BullMQ with
-one job for each mail, and the pool of connections that Roster sends by. It asks nobody what to send, writes no mail, and
+one job for each mail, and the pool of connections that Roster sends by. It asks no service, writes no mail, and
 records no end. Its connections alone need no queue. Both have as many places as the notifier. All processes share the
 machine's processors, so a rate shows what the machine can do, and CPU time what a notifier can.`,
     table([
@@ -119,7 +121,7 @@ function showTelemetry(result: Of<'telemetry'> | undefined): string[] {
   return [
     '## Telemetry',
     `Commit ${result.commit}. Metrics and 1 % of all traces, sent to a collector. The price is CPU time of all processes. One system
-turns telemetry on and off every quarter of a second, since two systems of the same code differ by more than the price.
+switches it on and off every quarter of a second, since two systems of the same code differ by more than the price.
 After ± stands the standard error.`,
     table([['', 'CPU µs without', 'with', 'price', ...names.map((process_) => `${process_} CPU µs more`)], ...lines]),
   ]

@@ -6,7 +6,18 @@ export interface Bar {
 
 const [left, right, top, barHeight, gap] = [210, 70, 24, 22, 12]
 const width = 900
-const colors = ['#4269d0', '#efb118', '#ff725c', '#6cc5b0', '#3ca951', '#ff8ab7', '#a463f2', '#97bbf5', '#9c6b4e', '#9498a0'] // prettier-ignore
+const colors = [
+  '#4269d0',
+  '#efb118',
+  '#ff725c',
+  '#6cc5b0',
+  '#3ca951',
+  '#ff8ab7',
+  '#a463f2',
+  '#97bbf5',
+  '#9c6b4e',
+  '#9498a0',
+]
 
 /** Draws bars below each other in SVG, to one scale, with a legend. `unit` stands behind each sum. */
 export function drawBars(title: string, unit: string, bars: Bar[]): string {

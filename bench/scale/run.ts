@@ -12,7 +12,7 @@ const rounds = 5
 const requestsOfRound = 20
 const farPage = 1000
 
-/** Loads `number` users, with three grants each, and compares. Gives the questions whose ratio is above 2. */
+/** Loads `number` users, with three grants each, and compares. Returns the questions whose ratio is above 2. */
 export async function compareScales(number: number): Promise<string[]> {
   const systems = [await startSystem(), await startSystem()] as const
   const clients = systems.map((system) => openClient(system)) as [Client, Client]

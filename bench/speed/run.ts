@@ -1,5 +1,5 @@
-// Puts Roster and the bare chain under the same load, on the same servers, in turn, and another checkout where it is
-// wanted.
+// Puts Roster and the bare chain under the same load, on the same servers, alternately, and another checkout where it
+// is wanted.
 import { type BareChain, startBareChain } from '../bare-chain/start.ts'
 import { type Check, openCheck, type Stored } from '../check.ts'
 import { type Generator, startGenerator } from '../load/generator.ts'
@@ -23,7 +23,7 @@ interface Side {
   acknowledged: Stored
 }
 
-/** Runs the rounds and prints the tables. Gives the faults that it found. */
+/** Runs the rounds and prints the tables. Returns the faults that it found. */
 export async function measureSpeed(options: Options): Promise<string[]> {
   const generator = startGenerator()
   const begun: { stop(): Promise<void> | void }[] = [generator]
@@ -94,8 +94,8 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
       runs.push({ name: 'bare chain', measured: chain, ofBare: 1 })
       console.log(`  round ${round}: bare ${chain.rate.toFixed(0)}/s`)
       // The side that comes first changes with each round.
-      const inTurns = round % 2 === 1 ? sides : sides.toReversed()
-      for (const side of isChain(workload) ? [ours] : inTurns) {
+      const ordered = round % 2 === 1 ? sides : sides.toReversed()
+      for (const side of isChain(workload) ? [ours] : ordered) {
         const measured = await take(side, workload, encoding, options.seconds)
         const name = nameOf(workload, encoding) + side.name
         runs.push({ name, measured, ofBare: measured.rate / chain.rate })

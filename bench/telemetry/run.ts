@@ -32,7 +32,9 @@ export interface TelemetryPrice {
   /** CPU time of all processes in microseconds per request, without and with it. */
   off: number
   on: number
-  /** The mean price in percent of that time, with its standard error. Rates would tell what else the machine does. */
+  /**
+   * The mean price in percent of that time, with its standard error. Rates would measure what else the machine does.
+   */
   price: number
   error: number
   /** The same by process. */
@@ -40,9 +42,9 @@ export interface TelemetryPrice {
 }
 
 /**
- * Measures the price of metrics and of 1 % of all traces. One system turns its telemetry on and off under load, since
- * two systems of the same code differ by more than the price. Gives the prices that are too high by more than twice
- * their standard error: 25 rounds have one of about 1 %.
+ * Measures the price of metrics and of 1 % of all traces. One system switches its telemetry on and off under load,
+ * since two systems of the same code differ by more than the price. Returns the prices that are too high by more than
+ * twice their standard error: 25 rounds have one of about 1 %.
  */
 export async function measureTelemetry(options: Options): Promise<string[]> {
   const collector = await startCollector()

@@ -1,4 +1,5 @@
-// A part of each service's bundle, as the bench makes it. SIGHUP turns the service's telemetry off, SIGUSR2 on again.
+// A part of each service's bundle, as the bench makes it. SIGHUP switches the service's telemetry off, SIGUSR2 on
+// again.
 import { startMeasuring } from '#lib/telemetry/instruments'
 import { telemetry } from '#lib/telemetry/telemetry'
 
@@ -7,11 +8,11 @@ let kept: typeof telemetry | undefined
 
 process.on('SIGHUP', () => {
   kept ??= { ...telemetry }
-  turn({ tracing: undefined, meter: undefined })
+  switchTo({ tracing: undefined, meter: undefined })
 })
-process.on('SIGUSR2', () => turn(kept ?? telemetry))
+process.on('SIGUSR2', () => switchTo(kept ?? telemetry))
 
-function turn(to: typeof telemetry) {
+function switchTo(to: typeof telemetry) {
   Object.assign(telemetry, to)
   startMeasuring(to.meter as Meter)
 }

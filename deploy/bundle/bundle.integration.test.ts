@@ -22,7 +22,7 @@ let token: string
 
 beforeAll(async () => {
   ;[servers] = await Promise.all([startServers({ ephemeral: true, ports: 'random' }), bundleAsImage(file('.'))])
-  // Without a variable of OpenTelemetry nobody asks for it.
+  // Without a variable of OpenTelemetry no process asks for it.
   rmSync(file('telemetry.mjs'))
   const roles = [...storingServices, 'operator']
   const passwords = roles.map((name) => [name, servers.home.secret(`postgres-${name}`)])
@@ -124,8 +124,8 @@ test('a stack shows the line of the source', () => {
 test('a bundle takes at most nine tenths of the memory of its sources to load', () => {
   const taken = (main: string) => {
     // Without settings a service ends as soon as it is loaded.
-    const tell = 'data:text/javascript,process.on("exit",()=>console.error(process.memoryUsage.rss()))'
-    const { stderr } = spawnSync(process.execPath, ['--import', tell, main], { encoding: 'utf8', env: {} })
+    const reportMemory = 'data:text/javascript,process.on("exit",()=>console.error(process.memoryUsage.rss()))'
+    const { stderr } = spawnSync(process.execPath, ['--import', reportMemory, main], { encoding: 'utf8', env: {} })
     return Number(stderr)
   }
   for (const name of ['idp', 'gateway']) {

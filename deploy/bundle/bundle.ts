@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../..')
 // The programs of the image, each by the file that it begins with.
 const programs: Record<string, string> = {
   ...Object.fromEntries(globSync('services/*/main.ts', { cwd: root }).map((file) => [basename(dirname(file)), file])),
-  // Not a program, but loaded by the services that are to tell of themselves: they share one file.
+  // Not a program, but loaded by the services whose telemetry is on: they share one file.
   telemetry: 'lib/telemetry/sdk.ts',
   ...Object.fromEntries(['provision', 'healthcheck', 'compose-keys', 'derive-keys'].map((n) => [n, `deploy/${n}.ts`])),
   roster: 'deploy/operator/main.ts',
@@ -43,7 +43,7 @@ export async function bundle(folder: string, plugins: Plugin[] = []): Promise<vo
   renameSync(draft, folder)
 }
 
-// Gives the files that the bundle holds.
+// Returns the files that the bundle holds.
 async function bundleProgram(name: string, main: string, folder: string, plugins: Plugin[]): Promise<string[]> {
   const build = await rolldown({
     input: { [name]: main },
@@ -65,7 +65,7 @@ async function bundleProgram(name: string, main: string, folder: string, plugins
   return modules.map((file) => relative(root, file))
 }
 
-// Only a service that is to tell of itself loads the file, so no bundle holds what is in it.
+// Only a service whose telemetry is on loads the file, so no bundle holds what is in it.
 const shareTelemetry: Plugin = {
   name: 'share-telemetry',
   resolveId: {

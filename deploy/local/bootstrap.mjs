@@ -72,7 +72,8 @@ function install() {
   return found
 }
 
-// The package's own install script does that too, but npm may have been told to run none. What is patched stays as it is.
+// The package's own install script does that too, but npm may be configured to run none. What is patched stays as it
+// is.
 function applyPatches() {
   const script = join(modules, 'patch-package/index.js')
   if (!existsSync(script)) return
@@ -109,7 +110,7 @@ function isInstalled() {
 
 function findNode() {
   const shipped = () => [join(modules, '.bin/node'), join(modules, 'node/bin/node')].find(isNewEnough)
-  // The package fetches its binary in an install script, which npm may have been told not to run.
+  // The package fetches its binary in an install script, which npm may be configured not to run.
   if (!shipped() && !isNewEnough(process.execPath)) {
     spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: join(modules, 'node'), stdio: 'ignore' })
   }

@@ -24,7 +24,7 @@ export function openHome(dir = join(projectRoot, '.roster')): Home {
   const run = join(home, 'run')
   const logs = join(home, 'log')
   for (const folder of [home, run, logs]) mkdirSync(folder, { recursive: true, mode: 0o711 })
-  // PostgreSQL's own user has to pass through to its data; nobody may list.
+  // PostgreSQL's own user has to pass through to its data; no other user may list it.
   chmodSync(home, 0o711)
   chmodSync(run, 0o700)
   chmodSync(logs, 0o700)

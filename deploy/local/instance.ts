@@ -5,7 +5,7 @@ import { isAlive, startTimeOf } from './pid-files.ts'
 
 /** This process' claim on a home folder. */
 export interface Instance {
-  /** Tells later starts where this one is reached. */
+  /** Records for later starts where this one is reached. */
   announce(url: string): void
   release(): void
 }

@@ -11,7 +11,7 @@ export interface OperatorUrls {
   personalKey?: string | undefined
 }
 
-/** Keeps the URLs for the command, where nobody but this user reads them. */
+/** Keeps the URLs for the command, where only this user reads them. */
 export function keepOperatorUrls(home: Home, urls: OperatorUrls): void {
   writeFileSync(fileIn(home.dir), JSON.stringify(urls), { mode: 0o600 })
   chmodSync(fileIn(home.dir), 0o600)

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The content of a pid file. `started` tells a process from a later one that got the same pid. */
+/** The content of a pid file. `started` distinguishes a process from a later one that got the same pid. */
 export interface PidEntry {
   name: string
   kind: 'service' | 'server'

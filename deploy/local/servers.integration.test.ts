@@ -51,7 +51,7 @@ test('passwords lie in a file that only its owner can read, and not in a command
   }
 })
 
-// The event store tells of a name that is taken in the detail of an error, and a user name may be an address.
+// The event store names a taken name in the detail of an error, and a user name may be an address.
 test('the log of PostgreSQL shows an error without its detail', async () => {
   const sql = postgres(servers.databaseUrl, { database: 'postgres', max: 1 })
   const failing = sql.unsafe(`do $$ begin raise 'cannot stand' using detail = 'ada' || '@example.com'; end $$`)
@@ -62,7 +62,7 @@ test('the log of PostgreSQL shows an error without its detail', async () => {
   expect(log()).not.toContain('ada@example.com')
 })
 
-test('a server without the right password lets nobody in', async () => {
+test('a server without the right password lets no one in', async () => {
   const { port } = new URL(servers.redisUrl)
   const redis = new Redis({ port: Number(port), lazyConnect: true, retryStrategy: () => null })
   redis.on('error', () => {})

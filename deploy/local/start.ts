@@ -37,7 +37,7 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
     stop: async () => {
       stopping = true
       console.log('Stopping ...')
-      // While parts come up, only their pid files tell of them.
+      // While parts come up, only their pid files show them.
       if (!up) await stopStale(home.run)
       for (const part of parts.toReversed()) await part.stop()
       instance.release()

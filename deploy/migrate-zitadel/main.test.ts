@@ -20,7 +20,7 @@ test('a missing package of development is one clear sentence', () => {
   expect(status).toBe(2)
 })
 
-test('a wrong command line tells what is wrong and how to call it', () => {
+test('a wrong command line is answered by what is wrong and how to call it', () => {
   const { status, stderr } = run(urls, { ROSTER_TOKEN: 'b' })
   expect(stderr).toMatch(/^--from-token-file is missing\.\n\nnpm run migrate:zitadel -- /)
   expect(status).toBe(2)

@@ -14,7 +14,7 @@ import { moveUserGrants } from './steps/user-grants.ts'
 import { moveUsers } from './steps/users.ts'
 
 /**
- * Moves what is in ZITADEL to Roster, or says what it would move. Gives whether something is not moved. It may stop
+ * Moves what is in ZITADEL to Roster, or says what it would move. Returns whether something is not moved. It may stop
  * anywhere and begin anew: what Roster has already, stays as it is there.
  */
 export async function migrate(options: Options, printer: Printer): Promise<boolean> {

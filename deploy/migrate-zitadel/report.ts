@@ -29,7 +29,7 @@ export interface Report {
   progress(text: string): void
   /** The number of objects that were not moved. */
   refusals(): number
-  /** Prints the counts. Gives whether something was refused. */
+  /** Prints the counts. Returns whether something was refused. */
   finish(): boolean
 }
 

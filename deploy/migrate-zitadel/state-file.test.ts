@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const newReport = () => createReport({ out: () => {}, say: () => {} }, false)
 
-/** Does the step in a new run. Gives whether the step was done. */
+/** Does the step in a new run. Returns whether the step was done. */
 async function does(step: string, act: () => void = () => {}, report = newReport()): Promise<boolean> {
   let done = false
   await openStateFile(file, migration, report).once(step, async () => {

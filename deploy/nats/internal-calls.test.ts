@@ -71,7 +71,11 @@ test('no service of proto/ has internal methods beside others', () => {
 
 test.each(callers)('the account of %s imports what it calls and hears, and nothing else', (by) => {
   const called = [...allowed(by), ...(by === 'gateway' ? offered : [])]
-  const jetstream = (name: string) => [`$JS.API.CONSUMER.INFO.${name}`, `$JS.API.CONSUMER.MSG.NEXT.${name}`, `$JS.ACK.${name}.>`] // prettier-ignore
+  const jetstream = (name: string) => [
+    `$JS.API.CONSUMER.INFO.${name}`,
+    `$JS.API.CONSUMER.MSG.NEXT.${name}`,
+    `$JS.ACK.${name}.>`,
+  ]
   const expected = [
     ...called.map((subject) => `service ${serviceOf(subject).toUpperCase()} ${subject}`),
     // Calls to this one.

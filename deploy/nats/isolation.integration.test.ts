@@ -76,7 +76,11 @@ describe.each(attackers)('with the credentials of %s', (user) => {
     await broker.settle()
     // Allowed: the place of the question itself, an answer on its way back, and all that the attacker could have
     // asked with the same words.
-    const may = new Set([...asks.map(([subject]) => subject), ...places].flatMap((subject) => reaches(own, subject)).map(({ account, subject }) => `${account} ${subject}`)) // prettier-ignore
+    const may = new Set(
+      [...asks.map(([subject]) => subject), ...places]
+        .flatMap((subject) => reaches(own, subject))
+        .map(({ account, subject }) => `${account} ${subject}`),
+    )
     const strange = elsewhere(user).filter(
       ({ account, subject, mark }) =>
         !subject.startsWith('_R_.') &&
@@ -88,7 +92,7 @@ describe.each(attackers)('with the credentials of %s', (user) => {
     expect(await broker.state(user)).toEqual(before)
   })
 
-  test('nothing is heard of what others say, and nobody is answered for', async () => {
+  test('a service hears nothing of what others say, and cannot answer in their place', async () => {
     await open()
     const overheard: string[] = []
     const hear = (subject: string, queue?: string) =>

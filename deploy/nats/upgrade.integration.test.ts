@@ -59,7 +59,7 @@ test('what NATS holds from before the accounts it holds on: the stream, who has 
   const { consumers } = (await open(urls, 'notifier')).jetstream({ apiPrefix: 'ROSTER.API' })
   const { ack_floor: read, num_pending: waiting } = await (await consumers.get('roster-events', 'notifier')).info()
   expect([read.stream_seq, waiting]).toEqual([1, 0])
-  // The consumer of grants stays, holds up nothing, and nobody can ask it.
+  // The consumer of grants stays, holds up nothing, and no service can ask it.
   const grants = (await open(urls, 'grants')).jetstream({ apiPrefix: 'ROSTER.API' })
   await expect(grants.consumers.get('roster-events', 'grants')).rejects.toThrow('503')
 })

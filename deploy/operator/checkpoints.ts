@@ -9,20 +9,19 @@ import { checkCheckpoints } from './verify/audit/check-checkpoints.ts'
 import { type Kept, readKept } from './verify/audit/kept.ts'
 import { checkpointName } from './verify/audit/read-witnesses.ts'
 
-/** The command `checkpoints`. */
 export const checkpoints: Command = {
   name: 'checkpoints',
   takes: '[SERVICE…]',
   summary: 'Writes the signed checkpoints of the audit chains as JSON, a value on each line, to be kept elsewhere.',
   more: [
-    'Keep them where nobody who can change the database can change them. `verify --audit --checkpoints` compares.',
+    'Keep them where no one who can change the database can change them too. `verify --audit --checkpoints` compares.',
     'A line of the kind `key` has a public key. There is no secret in them, and nothing of a person.',
     'It writes nothing of a service whose checkpoints do not fit, and says why: exit status 1.',
   ],
   options: { after: { type: 'string' }, 'accept-epoch': { type: 'string' } },
   optionLines: [
     '--after FILE        writes those alone that come after kept ones, and only if they go on from them',
-    '--accept-epoch N    with --after: the chain may have begun anew, up to this epoch',
+    '--accept-epoch N    with --after: accepts new epochs of the chain, up to this one',
   ],
   arguments: [0, storingServices.length],
   run,
@@ -85,10 +84,10 @@ async function readService(sql: Sql, service: StoringService, kept: Kept | undef
     else if (named !== service || claimed !== number) problems.push(name('it stands in the place of another one'))
     if (kept) odd.push(...checked.odd.map(name))
     if (kept && of > epoch)
-      problems.push(name(`the chain began anew: if you know why, call it with --accept-epoch ${of}`))
+      problems.push(name(`the audit chain started a new epoch. If you know why, add --accept-epoch ${of}`))
     epoch = Math.max(epoch, of)
   }
-  // Anybody who can write to the database can add a key, and whoever verifies an export trusts each one.
+  // Everyone who can write to the database can add a key, and the reader of an export trusts each one.
   const mayWrite = ({ kid }: AuditKey) => !before || own.some((one) => one.kid === kid) || checking.counts(kid)
   return { keys: keys.filter(mayWrite), rows, problems, odd }
 }

@@ -15,7 +15,6 @@ export interface Command {
   /** Lines for the command's own help. */
   more?: string[]
   options?: ParseArgsOptionsConfig
-  /** A line for each option. */
   optionLines?: string[]
   /** The fewest and the most arguments. */
   arguments: [least: number, most: number]
@@ -23,7 +22,7 @@ export interface Command {
   mayWrite?: boolean
   /** Works without servers, always or with these options. */
   isOffline?: (options: Called['options']) => boolean
-  /** Gives the exit status: 0 where all is well, 1 where it found something. */
+  /** Returns the exit status: 0 where all is well, 1 where it found something. */
   run(call: Called): Promise<number>
 }
 

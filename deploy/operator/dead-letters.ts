@@ -5,16 +5,16 @@ import { table } from './output.ts'
 import { Refusal } from './refusal.ts'
 import { eachService, readServices } from './services.ts'
 
-const idsLine = 'An ID is the first column of `parked list`; --all means every parked event.'
+const idsLine = 'An ID is the first column of `parked list`; --all means every dead letter.'
 const named: Pick<Command, 'takes' | 'options' | 'optionLines' | 'arguments' | 'mayWrite'> = {
   takes: 'ID… | --all',
   options: { all: { type: 'boolean' } },
-  optionLines: ['--all           every parked event'],
+  optionLines: ['--all           every dead letter'],
   arguments: [0, 1000],
   mayWrite: true,
 }
 
-/** The commands about dead letters: parked events, which the system went on without. */
+/** The commands about dead letters: events that the system went on without. Commands and tables call them parked. */
 export const deadLetterCommands: Command[] = [
   {
     name: 'parked list',
@@ -29,10 +29,10 @@ export const deadLetterCommands: Command[] = [
     ...named,
     name: 'parked retry',
     alias: 'dead-letters retry',
-    summary: 'Asks the services to try parked events again.',
+    summary: 'Asks the services to try dead letters again.',
     more: [
       idsLine,
-      'The service tries within seconds. What is refused once more stays parked, with its new reason.',
+      'The service tries within seconds. An event that is refused once more stays a dead letter, with its new reason.',
       'In the stream, the event comes behind later events of its object.',
     ],
     run: (called) =>
@@ -46,7 +46,7 @@ export const deadLetterCommands: Command[] = [
     ...named,
     name: 'parked drop',
     alias: 'dead-letters drop',
-    summary: 'Drops parked events: they are never tried again.',
+    summary: 'Drops dead letters: they are never tried again.',
     more: [idsLine, 'The event itself stays in the database. The stream, or the follower, never gets it.'],
     run: (called) =>
       change(
@@ -74,7 +74,7 @@ interface DeadLetter extends Named {
   type: string
   aggregateId: string
   tries: number
-  /** Somebody asked for another try, which is still to come. */
+  /** An operator asked for another try, which is still to come. */
   retry: boolean
   reason: string
 }
@@ -87,7 +87,7 @@ async function list({ system, output, args }: Called): Promise<number> {
       return [id, type, aggregateId, retry ? `${tries}, again soon` : tries, reason]
     })
     for (const line of table(['ID', 'EVENT', 'OBJECT', 'TRIES', 'REASON'], rows)) output.line(line)
-  } else if (isWhole) output.line('No event is parked.')
+  } else if (isWhole) output.line('There are no dead letters.')
   if (!isWhole) return 2
   return found.length > 0 ? 1 : 0
 }
@@ -118,8 +118,8 @@ async function change(
 ): Promise<number> {
   const isAll = options['all'] === true
   if (isAll && args.length > 0)
-    throw new Refusal('--all means every parked event, and an ID one of them: name either. Nothing was done.')
-  if (!isAll && args.length === 0) throw new Refusal('Name the ID of a parked event, or --all.')
+    throw new Refusal('--all means every dead letter, and an ID means one of them: name either. Nothing was done.')
+  if (!isAll && args.length === 0) throw new Refusal('Name the ID of a dead letter, or --all.')
   const all = isAll ? await readAll({ system, output }, storingServices) : undefined
   const found: Named[] = all ? all.found : args.map(readId)
   if (question && found.length > 0) await confirm(question(found.length))
@@ -130,7 +130,7 @@ async function change(
       const done = (await work(system.sql(service), deadLetter)).count > 0
       if (!done) missing++
       if (output.isJson) await output.json({ id: deadLetter.id, done })
-      else output.line(`${deadLetter.id}: ${done ? 'done' : 'is not parked'}`)
+      else output.line(`${deadLetter.id}: ${done ? 'done' : 'is no dead letter'}`)
     }
   })
   if (all?.isWhole === false || !isChanged) return 2
@@ -140,6 +140,6 @@ async function change(
 function readId(id: string): Named {
   const [, name, follower, position] = /^([a-z]+)(?:\/([^/]+)\/|-)(\d{1,18})$/.exec(id) ?? []
   const service = storingServices.find((known) => known === name)
-  if (!service) throw new Refusal(`${id} is no ID of a parked event.`)
+  if (!service) throw new Refusal(`${id} is no ID of a dead letter.`)
   return { id, service, position: position!, follower }
 }

@@ -2,7 +2,6 @@ import type { Command } from './command.ts'
 
 const call = 'npm run roster --'
 
-/** The help of all commands. */
 export function generalHelp(commands: Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
   return [
@@ -12,11 +11,10 @@ export function generalHelp(commands: Command[]): string {
     '',
     ...general,
     '',
-    `${call} COMMAND --help tells more of a command. docs/command.md tells which rights it needs.`,
+    `${call} COMMAND --help explains a command. docs/command.md lists the rights that it needs.`,
   ].join('\n')
 }
 
-/** The help of one command. */
 export function helpOf({ name, alias, takes, summary, more = [], optionLines = [] }: Command): string {
   const usage = [call, name, ...(takes === undefined ? [] : [takes])].join(' ')
   const same = alias === undefined ? [] : [`\`${alias}\` is the same command.`]
@@ -25,7 +23,7 @@ export function helpOf({ name, alias, takes, summary, more = [], optionLines = [
 
 const general = [
   '  --json          writes JSON, a value on each line',
-  '  --yes           agrees to what is asked',
+  '  --yes           answers each question with yes',
   '  --help          writes this',
-  'Exit status: 0 all is well, 1 the command found something, 2 it did not do its work.',
+  'Exit status: 0 all is well, 1 the command found something, 2 it could not do its work.',
 ]

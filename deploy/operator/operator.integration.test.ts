@@ -39,21 +39,21 @@ async function strangeEvent(): Promise<string> {
     values ('user', ${id}, 1, 'unheard.of', '{}', 'default', '', '', now())
     returning position::text
   `
-  await vi.waitFor(async () => expect(await parkedPositions()).toContain(position), { timeout: 15_000 })
+  await vi.waitFor(async () => expect(await deadPositions()).toContain(position), { timeout: 15_000 })
   return position
 }
 
-async function parkedPositions(): Promise<string[]> {
+async function deadPositions(): Promise<string[]> {
   const rows = await admin<{ position: string }[]>`select position::text from roster_users.parked_events`
   return rows.map(({ position }) => position)
 }
 
-test('a parked event is listed, and stays parked with its reason when a retry fails', async () => {
+test('a dead letter is listed, and stays one with its reason when a retry fails', async () => {
   const position = await strangeEvent()
   const listed = await run('parked', 'list')
   expect(listed.status).toBe(1)
   expect(listed.out).toMatch(new RegExp(`^users-${position} +user\\.unheard\\.of +\\S+ +1 +.*is missing`, 'm'))
-  expect((await run('status')).out).toContain('! users: 1 events are parked')
+  expect((await run('status')).out).toContain('! users: dead letters of the outbox: 1')
   await admin`update roster_users.parked_events set reason = 'old'`
   expect((await run('parked', 'retry', `users-${position}`)).out).toBe(`users-${position}: done\n`)
   const row = () => admin`select reason, retry from roster_users.parked_events where position = ${position}`
@@ -63,44 +63,44 @@ test('a parked event is listed, and stays parked with its reason when a retry fa
   )
 })
 
-test('a parked event goes into the stream by a retry once it can', async () => {
+test('a dead letter goes into the stream by a retry once it can', async () => {
   const position = await strangeEvent()
   await admin`update roster_users.events set type = 'locked' where position = ${position}`
   expect((await run('parked', 'retry', '--all')).status).toBe(0)
-  await vi.waitFor(async () => expect(await parkedPositions()).not.toContain(position), { timeout: 15_000 })
+  await vi.waitFor(async () => expect(await deadPositions()).not.toContain(position), { timeout: 15_000 })
 })
 
-test('a parked event is dropped only by one who agrees', async () => {
+test('a dead letter is dropped only by an operator who agrees', async () => {
   const position = await strangeEvent()
   const refused = await run('parked', 'drop', `users-${position}`)
   expect(refused.status).toBe(2)
   expect(refused.err).toContain('Nothing was done')
-  expect(await parkedPositions()).toContain(position)
+  expect(await deadPositions()).toContain(position)
   expect(await run('parked', 'drop', `users-${position}`, '--yes')).toMatchObject({ status: 0 })
-  expect(await parkedPositions()).not.toContain(position)
+  expect(await deadPositions()).not.toContain(position)
   expect(await run('parked', 'drop', `users-${position}`, '--yes')).toMatchObject({
     status: 1,
-    out: `users-${position}: is not parked\n`,
+    out: `users-${position}: is no dead letter\n`,
   })
 })
 
-test('an event that a follower parked is listed, tried again and dropped', async () => {
+test('a dead letter of a follower is listed, tried again and dropped', async () => {
   await admin`
     insert into roster_grants.parked_for_followers
-    values ('nobody', '1', 7, 3, now() + interval '1 hour', ${'\u001B[2J\u009Bno'})
+    values ('no-one', '1', 7, 3, now() + interval '1 hour', ${'\u001B[2J\u009Bno'})
   `
   const { out } = await run('parked', 'list', 'grants')
-  expect(out).toMatch(/^grants\/nobody\/7 +3 +\\u\{1b\}\[2J\\u\{9b\}no$/m)
-  await run('parked', 'retry', 'grants/nobody/7')
+  expect(out).toMatch(/^grants\/no-one\/7 +3 +\\u\{1b\}\[2J\\u\{9b\}no$/m)
+  await run('parked', 'retry', 'grants/no-one/7')
   const due = () => admin`select next_try_at <= now() as due from roster_grants.parked_for_followers`
   expect([...(await due())]).toEqual([{ due: true }])
-  expect((await run('parked', 'drop', 'grants/nobody/7', '--yes')).status).toBe(0)
+  expect((await run('parked', 'drop', 'grants/no-one/7', '--yes')).status).toBe(0)
   expect([...(await due())]).toEqual([])
 })
 
 test('retry of all takes the services side by side: one that holds its table up holds up no other', async () => {
   const position = await strangeEvent()
-  await admin`insert into roster_grants.parked_for_followers values ('nobody', '1', 7, 3, now() + interval '1 hour', 'no')`
+  await admin`insert into roster_grants.parked_for_followers values ('no-one', '1', 7, 3, now() + interval '1 hour', 'no')`
   const retried = await admin.begin(async (transaction) => {
     await transaction`select from roster_users.parked_events for update`
     const running = run('parked', 'retry', '--all')
@@ -183,7 +183,7 @@ describe('export', () => {
     })
   })
 
-  test('has a user whom nobody can read, and says so, and all others', async () => {
+  test('has a user whom no key decrypts, and says so, and all others', async () => {
     const { organizationId } = await act('AddOrganization', { name: 'With an unreadable user' })
     const add = (userName: string) => act('AddMachineUser', { userName, name: `${userName}-name` }, organizationId)
     const [{ userId: lost }, { userId: healthy }] = [await add('lost-machine'), await add('healthy-machine')]
@@ -204,7 +204,7 @@ describe('export', () => {
   })
 
   test('of an unknown organization ends with 2', async () =>
-    expect(await run('export', 'nobody')).toMatchObject({ status: 2, out: '' }))
+    expect(await run('export', 'no-one')).toMatchObject({ status: 2, out: '' }))
 })
 
 test.each([
@@ -266,7 +266,7 @@ describe('the rights of the command', () => {
   })
 
   test.each(['users', 'grants', 'idp', 'notifier'])(
-    'a session of the role for %s that is forgotten holds nothing up: it has limits of time and number',
+    'an abandoned session of the role for %s holds nothing up: it has limits of time and number',
     async (service) => {
       const sql = asOperator(service)
       try {

@@ -5,15 +5,14 @@ import { storingServices } from '../provision.ts'
 import type { Called, Command } from './command.ts'
 import { eachService, readServices } from './services.ts'
 
-/** The command `republish`. */
 export const republish: Command = {
   name: 'republish',
   takes: '[SERVICE…]',
-  summary: 'Has the events published to the stream anew, as after its loss.',
+  summary: 'Publishes the events to the stream again, as after its loss.',
   more: [
-    'The service sends every event that is young enough for the stream once more, in order, and parked ones with them.',
+    'The service sends every event that is young enough for the stream once more, in order, dead letters with them.',
     'What the stream holds stays. Readers get these events twice; an event keeps its id.',
-    'It waits until all is sent. If you end it, the services go on.',
+    'It waits until all is sent. The services go on if you end it.',
   ],
   arguments: [0, storingServices.length],
   mayWrite: true,
@@ -47,7 +46,7 @@ interface Place extends ChainPlace {
 }
 
 // Waits until the outbox has republished everything up to where it stood. False once it makes no more progress.
-async function sendAgain(sql: Sql, tell: (progress: string) => void): Promise<boolean> {
+async function sendAgain(sql: Sql, report: (progress: string) => void): Promise<boolean> {
   const look = async (goal: ChainPlace) => {
     const [place] = await sql<[Place]>`
       select transaction_id::text as "transactionId", position::text, generation,
@@ -62,7 +61,7 @@ async function sendAgain(sql: Sql, tell: (progress: string) => void): Promise<bo
   let last = ''
   for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
     const { generation, isThere, transactionId, position } = await look(goal)
-    tell(`event ${position} of ${goal.position}`)
+    report(`event ${position} of ${goal.position}`)
     if (generation > goal.generation && isThere) return true
     const text = `${generation} ${transactionId} ${position}`
     if (text !== last) since = Date.now()

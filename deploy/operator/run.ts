@@ -9,7 +9,7 @@ import { readUrls } from './settings.ts'
 import { openSystem } from './system.ts'
 import { confirm, type Terminal } from './terminal.ts'
 
-/** Runs the command of these arguments. Gives its exit status, which is 2 where it could not do its work. */
+/** Runs the command of these arguments. Returns its exit status, which is 2 where it could not do its work. */
 export async function run(given: string[], terminal: Terminal): Promise<number> {
   try {
     return await runCommand(given, terminal)

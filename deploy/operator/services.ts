@@ -14,7 +14,7 @@ export function readServices(args: string[]): readonly StoringService[] {
 
 /**
  * Works on services side by side. Where one cannot be worked on, the output names it with the reason, and the others go
- * on. Gives whether all were worked on. Throws where none was, as without a server.
+ * on. Returns whether all were worked on. Throws where none was, as without a server.
  */
 export async function eachService(
   services: Iterable<StoringService>,

@@ -35,7 +35,12 @@ describe('checkpoints', () => {
     const own = makeAuditKey()
     const { checkpoint } = readCheckpoint(one.jws)
     const forged = signCheckpoint({ ...checkpoint, hash: 'x' }, own.key.kid, own.secret)
-    const file = await keep(key, one, { kind: 'key', service: 'grants', key: own.key }, { kind: 'checkpoint', service: 'grants', number: 1, jws: forged }) // prettier-ignore
+    const file = await keep(
+      key,
+      one,
+      { kind: 'key', service: 'grants', key: own.key },
+      { kind: 'checkpoint', service: 'grants', number: 1, jws: forged },
+    )
     expect(await house.found('users', '--checkpoints', file)).toEqual([])
     const grants = await house.roster('verify', '--audit', 'grants', '--checkpoints', file)
     expect(grants.status).toBe(1)
@@ -79,7 +84,7 @@ describe('checkpoints', () => {
       await refused('it stands in the place of another one')
       expect(await roster('checkpoints', 'users')).toMatchObject({ status: 1, out: '' })
     })
-    await changed(forge({ epoch: 2, reason: 'x' }), () => refused('call it with --accept-epoch 2'))
+    await changed(forge({ epoch: 2, reason: 'x' }), () => refused('add --accept-epoch 2'))
   })
 
   test('a new epoch is written only where somebody accepts it', async () => {
@@ -88,7 +93,14 @@ describe('checkpoints', () => {
     const [, first] = await some(1)
     const one = readCheckpoint(signCheckpoint(readCheckpoint(first.jws).checkpoint, key.kid, secret))
     const { number, page } = one.checkpoint
-    const anew: Checkpoint = { ...one.checkpoint, number: number + 1, previous: one.hash, page: page + 1, epoch: 2, reason: 'sealed' } // prettier-ignore
+    const anew: Checkpoint = {
+      ...one.checkpoint,
+      number: number + 1,
+      previous: one.hash,
+      page: page + 1,
+      epoch: 2,
+      reason: 'sealed',
+    }
     const jws = signCheckpoint(anew, key.kid, secret)
     const file = await keep({ kind: 'key', service: 'users', key }, { ...first, jws: one.jws })
     await changed(
@@ -105,7 +117,7 @@ describe('checkpoints', () => {
             status: 1,
             out: '',
             err: expect.stringContaining(
-              'number=2: the chain began anew: if you know why, call it with --accept-epoch 2',
+              'number=2: the audit chain started a new epoch. If you know why, add --accept-epoch 2',
             ),
           })
         const { status, json } = await write('--accept-epoch', '2')
@@ -119,7 +131,7 @@ describe('checkpoints', () => {
   test.each([
     ['is kept', 2],
     ['comes next', 1],
-  ])('a checkpoint of the year 2999 that %s is told, and those after it are written', async (_, number) => {
+  ])('a checkpoint of the year 2999 that %s is reported, and those after it are written', async (_, number) => {
     const { admin, changed, roster } = house
     const all = (await some(1000)).filter(({ kind }) => kind === 'checkpoint')
     const { key, secret } = makeAuditKey()
@@ -171,12 +183,17 @@ describe('checkpoints', () => {
     const forged = signCheckpoint({ ...readCheckpoint(one.jws).checkpoint, hash: 'x' }, own.key.kid, own.secret)
     const found = async (...lines: object[]) => house.found('users', '--checkpoints', await keep(...lines))
     const row = 'kept checkpoint number=1'
-    expect(await found(key, one, { ...one, jws: forged })).toEqual([{ row, problem: 'two of this number were kept, and they differ' }]) // prettier-ignore
+    expect(await found(key, one, { ...one, jws: forged })).toEqual([
+      { row, problem: 'two of this number were kept, and they differ' },
+    ])
     expect(await found(key, { ...one, jws: forged })).toEqual([
       { row: 'audit_checkpoints number=1', problem: 'it is not the one that was kept' },
       { row, problem: 'its signature is not that of a known key' },
     ])
-    expect(await found(key, { ...one, number: 2 })).toContainEqual({ row: 'kept checkpoint number=2', problem: 'it has another number' }) // prettier-ignore
+    expect(await found(key, { ...one, number: 2 })).toContainEqual({
+      row: 'kept checkpoint number=2',
+      problem: 'it has another number',
+    })
   })
 
   test('after a change of keys, the new one is written beside the kept one, which names it', async () => {
@@ -231,7 +248,7 @@ describe('an export with proofs', () => {
     expect(await verifyExport(lines)).toMatchObject({ status: 0, out: '' })
   })
 
-  test('an export holds nothing that tells of the events of others', () => {
+  test('an export holds nothing of the events of others', () => {
     const own = new Set(events(lines).map(({ service, proof }) => `${service} ${proof.page}`))
     expect(own.size).toBeGreaterThan(0)
     expect(
@@ -242,7 +259,7 @@ describe('an export with proofs', () => {
 
   test.each([
     ['payload', { more: 1 }],
-    ['creator', 'nobody'],
+    ['creator', 'no-one'],
     ['createdAt', '2020-01-01T00:00:00.000Z'],
     ['aggregateId', 'other'],
   ])('an export with another %s of an event is found', async (name, value) => {
@@ -268,7 +285,7 @@ describe('an export with proofs', () => {
     expect((await verifyExport(lines.slice(0, -1))).status).toBe(1)
   })
 
-  test('an export that is made in many portions tells each page, its entries and each checkpoint once', async () => {
+  test('an export that is made in many portions has each page, its entries and each checkpoint once', async () => {
     await house.changed(
       // One checkpoint signs all pages, so the first portion has the headers of all.
       () => house.admin`delete from audit_checkpoints where page < (select page from audit_chain)`,
@@ -283,8 +300,10 @@ describe('an export with proofs', () => {
         )
         for (const row of stored) {
           for await (const line of prover!.lines([row])) some.push(line)
-          const told = events(lines).find(({ service, position }) => service === 'users' && position === row.position)
-          some.push({ ...told, proof: prover!.proofOf(row) })
+          const exported = events(lines).find(
+            ({ service, position }) => service === 'users' && position === row.position,
+          )
+          some.push({ ...exported, proof: prover!.proofOf(row) })
         }
         const objects = some.filter(({ kind }) => kind === 'object').length
         some.push({ kind: 'end', events: stored.length, objects })
@@ -304,7 +323,9 @@ describe('at a terminal', () => {
   const roster = (...args: string[]) => house.roster(...args)
   const answer = (text: string, ...args: string[]) => answerOperator(text, args, operatorSettings(house.servers))
   const park = () => house.admin`insert into parked_events (position, reason) values (1, 'a reason'), (2, 'a reason')`
-  const parked = async () => [...(await house.admin`select position::int, retry from parked_events order by position`)]
+  const deadLetters = async () => [
+    ...(await house.admin`select position::int, retry from parked_events order by position`),
+  ]
   const [one, two] = [
     { position: 1, retry: false },
     { position: 2, retry: false },
@@ -320,17 +341,17 @@ describe('at a terminal', () => {
     const ran = await answer(text, 'parked', 'drop', 'users-1')
     expect(ran).toMatchObject({ status, out })
     expect(ran.err).toContain('One event will never reach the stream or the follower. Type yes to go on: ')
-    expect(await parked()).toEqual(left)
+    expect(await deadLetters()).toEqual(left)
   })
 
   test.each(['drop', 'retry'])('parked %s takes either IDs or --all, and else does nothing', async (name) => {
     await park()
     const ran = await roster('parked', name, 'users-1', '--all', '--yes')
     expect(ran).toMatchObject({ status: 2, out: '', err: expect.stringContaining('Nothing was done') })
-    expect(await parked()).toEqual([one, two])
+    expect(await deadLetters()).toEqual([one, two])
   })
 
-  test('verify tells its progress on the standard error, and removes it from a terminal', async () => {
+  test('verify writes its progress to the standard error, and removes it from a terminal', async () => {
     const { out, err } = await roster('verify', 'grants', '--without-stream')
     expect(out).toBe('Nothing differs.\n')
     expect(err).toMatch(/^grants: \d+ of \d+ objects\n/)

@@ -110,7 +110,7 @@ async function openPersonal(
   if (!data || !row) return undefined
   if (key === undefined)
     throw new Refusal(
-      'What is personal is stored sealed, and the command has no key: set ROSTER_OPERATOR_PERSONAL_KEY (docs/command.md).',
+      'Personal fields are encrypted, and the command has no key: set ROSTER_OPERATOR_PERSONAL_KEY (docs/command.md).',
     )
   // A key of its own, which nothing was ever encrypted with, stands in for the service's.
   const keys = encryptionKey.read([randomBytes(32).toString('base64'), key].join(','))

@@ -17,7 +17,7 @@ export async function confirm({ stdin, stderr }: Terminal, question: string, isA
     throw new Refusal(`${question} Nothing was done: there is no terminal to ask at, and --yes was not given.`)
   const asked = createInterface({ input: stdin, output: stderr })
   try {
-    // The end of the input is no answer, and nobody would wait for another one.
+    // The end of the input is no answer, and no other one would come.
     const ended = once(asked, 'close').then(() => '')
     const answer = await Promise.race([asked.question(`${question} Type yes to go on: `), ended])
     if (answer.trim() !== 'yes') throw new Refusal('Nothing was done.')

@@ -38,7 +38,7 @@ export function alerts(scale = 1): Alert[] {
   const late = `max by (service) (roster_tail_lag_age{job="roster"}) > ${seconds(60)}`
   const behind =
     `max by (service, roster_source) (roster_intake_lag_age{job="roster"}) > ${seconds(120)}` +
-    // The source says INTERNAL, and so cannot tell its events.
+    // The source says INTERNAL, and so cannot report its events.
     ` unless on (roster_source) label_replace(${failed('!=')}, "roster_source", "$1", "service", "(.*)")` +
     ` or max by (service, roster_follower) (roster_follower_lag_age{job="roster"}) > ${seconds(600)}`
   const stuck = `max by (service) (roster_store_waiting_age{job="roster"}) > ${seconds(10)}`
@@ -116,7 +116,8 @@ export function alerts(scale = 1): Alert[] {
         ` unless on () (${late}) unless on () (${stuck}) unless on () (${full}) unless on () (${blocked})`,
       for: minutes(2),
       severity: 'warning',
-      summary: '{{ $labels.service }} does not take in events{{ with $labels.roster_source }} of {{ . }}{{ end }}{{ with $labels.roster_follower }}: {{ . }}{{ end }}.', // prettier-ignore
+      summary:
+        '{{ $labels.service }} does not take in events{{ with $labels.roster_source }} of {{ . }}{{ end }}{{ with $labels.roster_follower }}: {{ . }}{{ end }}.',
     },
     {
       name: 'RosterEventsParked',

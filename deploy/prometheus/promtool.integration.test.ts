@@ -11,7 +11,7 @@ test('each alert comes with its trouble, not before its time, and ends with it',
   expect(stdout).toContain('SUCCESS')
 })
 
-// Debian's Prometheus does not know Kubernetes, so nobody reads kubernetes.yml here.
+// Debian's Prometheus does not know Kubernetes, so no test reads kubernetes.yml here.
 test('the Prometheus of docker-compose.yml can read its settings', async () => {
   const { stdout } = await promtool(['check', 'config', '--syntax-only', 'compose.yml'])
   expect(stdout).toContain('SUCCESS')

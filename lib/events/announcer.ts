@@ -14,27 +14,27 @@ export interface AnnouncerOptions {
   callerChangedBy?: (event: Happened) => string | undefined
 }
 
-/** Tells over core NATS of events. A listener that misses the message looks later by itself. */
+/** Announces events over core NATS. A listener that misses the message looks later by itself. */
 export function createAnnouncer({ service, nats, log, callerChangedBy }: AnnouncerOptions) {
   // A failure here must not hold up events.
-  function tell(subject: string, text: string) {
+  function publish(subject: string, text: string) {
     try {
       nats.connection.publish(subject, text)
     } catch (error) {
-      log.warn({ err: error, subject }, 'what happened could not be told')
+      log.warn({ err: error, subject }, 'an event could not be announced')
     }
   }
 
   return {
-    /** Tells the gateways whose tokens or roles changed. */
+    /** Announces to the gateways whose tokens or roles changed. */
     callers(events: Happened[]) {
       for (const event of events) {
         const changed = callerChangedBy?.(event)
-        if (changed !== undefined) tell(callersChanged, changed)
+        if (changed !== undefined) publish(callersChanged, changed)
       }
     },
-    /** Tells followers that there are new events. */
-    hint: (events: EventKind[]) => tell(hintSubject(service), writeHints(events)),
+    /** Announces to followers that there are new events. */
+    hint: (events: EventKind[]) => publish(hintSubject(service), writeHints(events)),
   }
 }
 

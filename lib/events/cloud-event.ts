@@ -73,11 +73,11 @@ export function describeEnvelope(
   }
 }
 
-/** The same event, with a time and a sequence that can be told in place of such as cannot: 1970, and 0. */
-export function tellable(event: StoredEvent): StoredEvent {
-  const keep = (tell: (event: StoredEvent) => unknown) => {
+/** The same event. A time or a sequence that no client can read is replaced: by 1970, or by 0. */
+export function withReadablePlace(event: StoredEvent): StoredEvent {
+  const keep = (read: (event: StoredEvent) => unknown) => {
     try {
-      tell(event)
+      read(event)
       return true
     } catch {
       return false
@@ -93,13 +93,13 @@ export function tellable(event: StoredEvent): StoredEvent {
 // PostgreSQL knows times before our era, and an end of time. Clients know years of four digits.
 function timeOf({ created_at }: StoredEvent): string {
   const time = created_at.toISOString()
-  if (!/^\d{4}-/.test(time) || time < '0001') throw new RangeError(`${time} is no time that can be told`)
+  if (!/^\d{4}-/.test(time) || time < '0001') throw new RangeError(`${time} is no time that a client can read`)
   return time
 }
 
 function sequenceOf({ sequence }: StoredEvent): number {
   const number = Number(sequence)
-  if (!Number.isSafeInteger(number)) throw new RangeError(`${sequence} is no sequence that can be told`)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${sequence} is no sequence that a client can read`)
   return number
 }
 

@@ -165,7 +165,7 @@ describe('nothing is removed', () => {
       await publish(`users.roster.${token}.users.checkpoint`, ...ends)
       const before = await held()
       const asked = eraseInStream(users, 'users', { organizationId: 'roster', type, id: 'users' })
-      await expect(asked).rejects.toThrow('this tells of no person')
+      await expect(asked).rejects.toThrow('no event type of this service is about a person')
       expect(await held()).toEqual(before)
     },
   )

@@ -12,8 +12,8 @@ import { subjectToken } from './subject.ts'
 export const eraseSubject = 'roster.stream.forget'
 
 /**
- * The types that the keeper removes, by service: those that tell of a person, who is the aggregate `user`. What belongs
- * to it goes with it: `user.email.code` with the id of the user.
+ * The types that the keeper removes, by service: those that are about a person, who is the aggregate `user`. What
+ * belongs to it goes with it: `user.email.code` with the id of the user.
  */
 export const erasable: Erasable = {
   users: ['user', 'user.email.code', 'user.password.code', 'user.email.notice', 'user.signin'],
@@ -63,7 +63,7 @@ export async function removeAsked(
   if (!areTokens || more.length > 0) throw new Error('this names no aggregate')
   // No other history goes: the signed checkpoints of the audit are in the same stream.
   const types = Object.hasOwn(allowed, service!) ? allowed[service!]!.filter((one) => one.split('.')[0] === type) : []
-  if (types.length === 0) throw new Error('this tells of no person')
+  if (types.length === 0) throw new Error('no event type of this service is about a person')
   const filters = types.map((one) => `roster.events.${service}.${organization}.${subjectToken(one)}.${id}.>`)
   const end = await placeOfEnd(manager, { service: service!, organization: organization!, type: type!, id: id! })
   if (end !== undefined) {

@@ -18,6 +18,6 @@ test('each organization and type comes once', () => {
   expect(readHints(writeHints([happened('a'), happened('a'), happened('b'), happened('a', 'removed')]))).toHaveLength(3)
 })
 
-test.each(['', '{}', 'null', '[1]', '["%"]'])('what is no hint wakes nobody: %s', (text) =>
+test.each(['', '{}', 'null', '[1]', '["%"]'])('what is no hint wakes no caller: %s', (text) =>
   expect(readHints(text)).toEqual([]),
 )

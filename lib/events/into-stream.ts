@@ -71,7 +71,6 @@ export async function storeUnlessThere(
   }
 }
 
-/** Stores a message. */
 export async function store({ ask }: Publisher, message: Message): Promise<PubAck> {
   const { subject, data } = message
   const answer = await ask(subject, data, { timeout: patience, headers: headersOf(message) }).answer

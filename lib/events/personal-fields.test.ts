@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { registry } from '../registry.ts'
 import { personalFields } from './personal-fields.ts'
 
-/** Texts of events that were read in review, and found to tell nothing of a person. */
+/** Texts of events that were read in review, and found to hold nothing personal. */
 const reviewed: Record<string, string[]> = {
   'Ids, and a word of a short list': [
     'AuthenticationFailed.method',
@@ -98,7 +98,7 @@ const covered = new Set(
   events.flatMap(({ fields }) => fields.flatMap((field) => (isMarked(field) && field.message ? [field.message] : []))),
 )
 
-test('each text of an event is marked as personal, or was found to tell nothing of a person', () => {
+test('each text of an event is marked as personal, or was found to hold nothing personal', () => {
   const unmarked = events
     .filter((message) => !covered.has(message))
     .flatMap(({ name, fields }) =>

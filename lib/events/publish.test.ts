@@ -78,7 +78,7 @@ const kinds = (outcomes: Outcome[]) => outcomes.map((outcome) => Object.keys(out
 const seqs = (outcomes: Outcome[]) => outcomes.map((outcome) => ('ack' in outcome ? outcome.ack.seq : undefined))
 const ofTypes = (types: string[]) => types.map((type, index) => ({ ...event('a', index + 1), type }))
 
-test('events of different subjects share an acknowledgement, and each outcome tells its place', async () => {
+test('events of different subjects share an acknowledgement, and each outcome has its place', async () => {
   const { stored, acknowledged, stream } = losing()
   expect(seqs(await publish(stream, ofTypes(['added', 'changed', 'removed']), options))).toEqual([1, 2, 3])
   expect(stored).toEqual(['users-1', 'users-2', 'users-3'])
@@ -121,7 +121,7 @@ test('an event published anew keeps its id, and the stream does not drop it as a
   expect(ids[2]).not.toBe(ids[0])
 })
 
-test('without the key, nobody can predict the id under which the stream will take an event', async () => {
+test('without the key, no one can predict the id under which the stream will take an event', async () => {
   const { ids, stream } = losing()
   for (const key of ['of users', 'of idp']) await publish(stream, events.slice(0, 1), { ...options, key })
   expect(new Set(ids).size).toBe(2)

@@ -51,7 +51,7 @@ export function subjectOf(service: string, event: StoredEvent): string {
 }
 
 /**
- * Publishes events and gives their outcomes in the same order. An event that the stream already holds from an earlier
+ * Publishes events and returns their outcomes in the same order. An event that the stream already holds from an earlier
  * try is not stored again. The stream gets an event only behind the events before it of the same aggregate. Otherwise,
  * if one were lost on the way, the next would overtake it. An event that is refused for good holds up nothing.
  */

@@ -88,7 +88,7 @@ export function startStreamKeeper({ nats, log, erasable }: KeeperOptions): Servi
   }
 
   function complain(error: Error) {
-    if (error.message !== failure) log.error({ err: error }, 'the stream cannot be looked after')
+    if (error.message !== failure) log.error({ err: error }, 'the keeper of the stream failed')
     failure = error.message
   }
 
@@ -132,7 +132,7 @@ export function startStreamKeeper({ nats, log, erasable }: KeeperOptions): Servi
 export interface KeeperOptions {
   nats: Nats
   log: Log
-  /** What the keeper removes when it is asked. Default: what tells of a person. */
+  /** What the keeper removes when it is asked. Default: what is about a person. */
   erasable?: Erasable
 }
 

@@ -18,7 +18,7 @@ const ack = (seq: number, duplicate = false) => ({ seq, duplicate }) as PubAck
 describe('a stream has lost events', () => {
   test.each<[string, StreamState, Mark, PubAck[]?]>([
     ['that was made anew', stream({ created: 'now' }), mark()],
-    ['that nobody has looked at before', stream(), mark({ created: '', sequence: undefined })],
+    ['that was never looked at before', stream(), mark({ created: '', sequence: undefined })],
     ['that was purged', stream({ first: 101 }), mark()],
     ['that was purged and given events since', stream({ first: 60 }), mark(), [ack(99), ack(100)]],
     ['that was purged while it got events', stream({ first: 100 }), mark({ sequence: undefined }), [ack(99), ack(100)]], // prettier-ignore

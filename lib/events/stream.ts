@@ -23,7 +23,6 @@ export const stateSubject = 'roster.stream.state'
 /** Milliseconds to wait for the keeper, at each try. One that is just starting does not hear the first. */
 const patience = [400, 600, 1000]
 
-/** The present state of the stream. */
 export interface StreamState {
   /** When the stream was created. Another stream of the same name has another time. */
   created: string

@@ -32,7 +32,6 @@ export class UnreadableState extends Error {
   }
 }
 
-/** An aggregate that exists. */
 export type Existing<State> = Aggregate<State> & { state: State }
 
 /** What was read, and PostgreSQL's time of that. */
@@ -46,7 +45,7 @@ export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.nam
  * about, by their ids.
  */
 // It has no parts: each part of a statement costs as much as the lookup of a row. A missing aggregate has a row too,
-// which tells the time.
+// which holds the time.
 export async function loadAggregates(
   sql: Sql | Transaction,
   keys: AggregateKey[],

@@ -26,7 +26,7 @@ interface Extra {
 }
 
 /**
- * Stores the decisions of a batch in one transaction. Where the batch cannot be stored, gives the problem and stores
+ * Stores the decisions of a batch in one transaction. Where the batch cannot be stored, returns the problem and stores
  * nothing.
  */
 export async function appendBatch(

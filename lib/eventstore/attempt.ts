@@ -64,7 +64,9 @@ function causeOf({ stale, taken, over, freed }: Problem): string {
   return over.length > 0 ? 'limit' : 'race'
 }
 
-/** Stores nothing, but tells whether PostgreSQL takes these commands in one transaction. Throws without a database. */
+/**
+ * Stores nothing, but returns whether PostgreSQL takes these commands in one transaction. Throws without a database.
+ */
 export async function tryOut(parts: StoreParts, batch: Pending[], known: Known): Promise<'works' | 'fails' | 'raced'> {
   const { decided, encryption } = await decideAll(parts, batch, known)
   try {
@@ -108,7 +110,7 @@ export function giveUp(commands = 1): RosterError {
   return new RosterError('ABORTED', 'CONFLICT', 'Other calls kept changing the same object.')
 }
 
-/** Tells the open commands whose claims others hold, and takes them out of `open`. */
+/** Refuses the open commands whose claims others hold, and takes them out of `open`. */
 export function refuseTaken(open: Set<Pending>, decided: Decided[], problem: Problem): void {
   const taken = new Set(problem.taken.map(claimText))
   // A command that depends on an earlier change of this batch decides again. That change may be refused next.

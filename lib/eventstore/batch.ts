@@ -33,11 +33,11 @@ export interface Decided {
   held?: UniqueKey
   /** The answer to store for a keyed request. */
   stored?: { once: Once; answer: EarlierAnswer }
-  /** Tells the caller the outcome. Call it only once the batch is stored. */
+  /** Returns the outcome to the caller. Call it only once the batch is stored. */
   answer(): void
   /**
-   * Refuses the command if one of its claims is a taken key and none of its aggregates changed. Then it tells the
-   * caller and gives true.
+   * Refuses the command if one of its claims is a taken key and none of its aggregates changed. Then it answers the
+   * caller and returns true.
    */
   refuse(lost: Lost): boolean
 }

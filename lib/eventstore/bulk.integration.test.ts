@@ -18,7 +18,7 @@ beforeAll(async () => {
 const times = (n: number) => Array.from({ length: n }, (_, index) => index)
 const names = (n: number) => times(n).map(() => randomUUID())
 
-/** Runs commands as one bulk. Gives "stored" or the reason of each refusal. */
+/** Runs commands as one bulk. Returns "stored" or the reason of each refusal. */
 async function bulk(replica: Replica, commands: any[], origin: object = {}, lane = 'house') {
   const respond = (outcomes: unknown[]) => outcomes.map((one) => (one instanceof RosterError ? one.reason : 'stored'))
   return replica.store.executeAll({ commands, call: { ...call(), ...origin }, lane, respond })
@@ -212,7 +212,7 @@ describe('a poisonous command fails alone', () => {
   })
 })
 
-test('one bulk runs at a time, owners take turns, and single commands go on meanwhile', async () => {
+test('one bulk runs at a time, owners are served round robin, and single commands go on meanwhile', async () => {
   const { arrived, release } = slowA.hold()
   const order: string[] = []
   const run = async (lane: string) => {

@@ -17,7 +17,7 @@ export interface Bulk<Response, Answer> {
   // oxlint-disable-next-line typescript/no-explicit-any
   commands: Omit<Command<any, any, any, Response>, 'call'>[]
   call: Origin
-  /** The owner of the bulk. Owners take turns. */
+  /** The owner of the bulk. Owners are served round robin. */
   lane: string
   /** Makes the answer to the caller, of the response or the refusal of each command in their order. */
   respond(outcomes: (Response | RosterError)[]): Answer

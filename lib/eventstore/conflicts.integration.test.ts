@@ -136,7 +136,7 @@ async function beforeTheCommit<T>(first: () => Promise<T>, other: () => Promise<
   return { outcomes: await Promise.all(work), waited }
 }
 
-test('nobody can take a name while another holds it for a moment within a transaction', async () => {
+test('no command can take a name while another holds it for a moment within a transaction', async () => {
   const passing = (store: Replica['store'], id: string, from: string, to: string, ...writes: any[]) => {
     const first = { ...add(id, from), decide: (before: any) => ({ ...add(id, from).decide(before), writes }) }
     return Promise.all([outcome(store.execute(first)), outcome(store.execute(rename(id, to)))])

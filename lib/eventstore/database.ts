@@ -94,7 +94,7 @@ export function openDatabase(url: string, service: string, log: Log, pool: 'main
   return sql
 }
 
-// Tells other replicas, and a person at PostgreSQL, which version is connected.
+// Shows other replicas, and a person at PostgreSQL, which version is connected.
 function applicationName(service: string): string {
   return `roster-${service} ${roster.version}`
 }
@@ -131,13 +131,13 @@ export async function untilReachable<T>(waits: Waits, work: () => Promise<T>): P
 }
 
 /**
- * A statement that is planned for its own values and then forgotten. Filters that callers put together have countless
- * forms, and a connection would keep each of them.
+ * A statement that is planned for its own values, and whose plan is not kept. Filters that callers put together have
+ * countless forms, and a connection would keep each of them.
  */
 export function unprepared<Rows extends readonly (object | undefined)[]>(
   statement: postgres.PendingQuery<Rows>,
 ): postgres.PendingQuery<Rows> {
-  // The driver reads this option, as `simple()` does, but its types do not tell.
+  // The driver reads this option, as `simple()` does, but its types do not say so.
   Object.assign((statement as unknown as { options: object }).options, { prepare: false })
   return statement
 }
@@ -148,7 +148,7 @@ export async function readNow(sql: Sql | Transaction): Promise<Date> {
   return now
 }
 
-/** Gives the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL does not give it. */
+/** Returns the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL does not give it. */
 export async function orUnavailable<T>(result: PromiseLike<T>): Promise<T> {
   try {
     return await result

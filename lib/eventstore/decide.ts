@@ -7,7 +7,7 @@ import type { Vocabulary } from './vocabulary.ts'
 import { type AnyCommand, claimText, type Decided, type Known, type Lost, type Over, type Pending } from './batch.ts'
 
 /**
- * Decides each command on the state that the commands before it leave. Pure: it tells callers nothing, because the
+ * Decides each command on the state that the commands before it leave. Pure: it answers no caller, because the
  * batch may still fail. Even a refusal may depend on a change that then never happens. `known`: what earlier attempts
  * found out.
  */
@@ -147,7 +147,7 @@ function apply(
 ): { after: Aggregate; events: EventRow[] } {
   if (decision.events.length === 0) return { after: before, events: [] }
   const evolve = vocabulary.evolve[before.type]
-  if (!evolve) throw new Error(`nobody knows how a ${before.type} evolves`)
+  if (!evolve) throw new Error(`no function evolves a ${before.type}`)
   const organizationId =
     before.state === undefined && !before.unreadable ? decision.organizationId : before.organizationId
   if (organizationId === undefined) throw new Error(`a new ${before.type} needs an organization`)

@@ -92,7 +92,7 @@ test.each([3, 17])('a page is not stored again after NATS was killed at event %i
   await everythingIsThereOnce()
 })
 
-test('a page is not stored again after an outbox stored it long ago and was killed before it noted so', async () => {
+test('a page is not stored again after an outbox stored it long ago and was killed before it stored so', async () => {
   await everythingIsThereOnce()
   const [row] = await a!.sql`select *, transaction_id::text from published`
   await Promise.all(Array.from({ length: 10 }, (_, i) => b!.store.execute(count(`c${i}`))))

@@ -157,7 +157,7 @@ test('a statement that fails after its first rows does not affect the next one o
   await sql.end()
 })
 
-test('the pool tells how many of its connections are used, and how many statements wait', async () => {
+test('the pool reports how many of its connections are used, and how many statements wait', async () => {
   const sql = openDatabase(database.urls.users, 'test', createLog('test', 'silent'))
   const { load } = sql as Sql & { load(): object }
   const { promise: over, resolve: end } = Promise.withResolvers<void>()

@@ -89,7 +89,7 @@ test('a removal while much is published makes the outbox publish nothing again',
   for (const id of ids) {
     await execute(add(id, id))
     const position = await insertRemoved(id)
-    // Positions alone do not tell: the load may have a higher one in an earlier transaction.
+    // Positions alone do not show it: the load may have a higher one in an earlier transaction.
     const published = () => sql()`
       select from published p, events e
       where e.position = ${position} and (p.transaction_id, p.position) >= (e.transaction_id, e.position)
@@ -105,6 +105,8 @@ test('a removal while much is published makes the outbox publish nothing again',
 
 async function insertRemoved(id: string): Promise<string> {
   await insertEvent(sql(), { id, sequence: 2, type: 'removed', payload: {} })
-  const [row] = await sql()<{ position: string }[]>`select max(position) as position from events where aggregate_id = ${id}` // prettier-ignore
+  const [row] = await sql()<
+    { position: string }[]
+  >`select max(position) as position from events where aggregate_id = ${id}`
   return row!.position
 }

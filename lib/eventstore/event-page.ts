@@ -1,7 +1,6 @@
 import type { StoredEvent } from '../events/stored-event.ts'
 import type { Fragment, Sql, Transaction } from './database.ts'
 
-/** The columns of a stored event. */
 export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
   return sql.unsafe(
     `position, transaction_id::text, aggregate_type, aggregate_id, sequence, type, payload,

@@ -12,7 +12,7 @@ export interface Place {
 const beginning: EventPosition = { transactionId: 0, position: 0 }
 
 /**
- * Gives the position to begin at for events since this time; without a time, the beginning. A binary search over the
+ * Returns the position to begin at for events since this time; without a time, the beginning. A binary search over the
  * positions works, because events are created and numbered nearly in commit order. It goes back one minute further,
  * which covers slow transactions and the clocks of replicas.
  */
@@ -40,11 +40,11 @@ export async function findStart(sql: Sql, since: Date | undefined): Promise<Even
 }
 
 /**
- * Gives the last row of a window of rows after a place. The rows are settled: they are older than the oldest running
+ * Returns the last row of a window of rows after a place. The rows are settled: they are older than the oldest running
  * transaction, so that no row can appear between them any more. Where the filter names an organization, only its rows
  * count.
- * `endReached`: no row follows. Without any row, gives the place itself. Never gives a place that no row has: after a
- * crash, PostgreSQL reuses the ids of transactions that left nothing behind.
+ * `endReached`: no row follows. Without any row, returns the place itself. Never returns a place that no row has: after
+ * a crash, PostgreSQL reuses the ids of transactions that left nothing behind.
  */
 export async function look(sql: Sql, after: EventPosition, { organizationId }: EventFilter, window: number) {
   const [found] = await sql<(Partial<Place> & { settled: string; number: string | null })[]>`
@@ -73,7 +73,7 @@ export async function look(sql: Sql, after: EventPosition, { organizationId }: E
 /** Events that are counted, at most: the count must stay cheap where many wait. */
 const mostCounted = 10_000
 
-/** Counts the committed rows after a place, without those of before a time, and tells the time of the first one. */
+/** Counts the committed rows after a place, without those of before a time, and returns the time of the first one. */
 export async function countBehind(sql: Sql, after: EventPosition, since: Date | undefined) {
   const [found] = await sql<[{ behind: number; behindSince: Date | null }]>`
     select count(*)::int as behind, min(created_at) as "behindSince"

@@ -5,7 +5,7 @@ import {
   type ListEventsRequest,
   type ListEventsResponse,
 } from '#gen/roster/feed/v1/feed'
-import { describeEnvelope, describeEvent, tellable } from '../events/cloud-event.ts'
+import { describeEnvelope, describeEvent, withReadablePlace } from '../events/cloud-event.ts'
 import { eventId, type StoredEvent } from '../events/stored-event.ts'
 import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
 import { RosterError } from '../errors.ts'
@@ -57,7 +57,7 @@ export interface FeedOptions {
  * an erased person comes without its personal fields.
  * With `countOnly` it only counts them.
  * A page of events costs much, and a caller may hang up long before it comes. So few are made at a time, organizations
- * take turns, and none is made after its deadline.
+ * are served round robin, and no page is made after its deadline.
  * UNAVAILABLE STORE_UNAVAILABLE, STORE_OVERLOADED where too many wait; DEADLINE_EXCEEDED.
  */
 export function createFeed(options: FeedOptions) {
@@ -81,10 +81,11 @@ export function createFeed(options: FeedOptions) {
       problem = error
     }
     const id = eventId(service, row)
-    if (!said.has(id)) log.error({ err: problem, event: id }, 'an event is told without its data: see data_omitted')
+    if (!said.has(id))
+      log.error({ err: problem, event: id }, 'an event is published without its data: see data_omitted')
     if (said.size < 1000) said.add(id)
     const dataOmitted = problem === undefined ? 'size' : 'unreadable'
-    const shown = tellable(row)
+    const shown = withReadablePlace(row)
     const event = { ...describeEnvelope(service, shown), data: undefined, dataOmitted, time: shown.created_at }
     return measured({ position, event })
   }

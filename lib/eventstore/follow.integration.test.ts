@@ -61,7 +61,7 @@ function follow(options: Partial<FollowOptions> = {}): Service {
   const feed = createFeed({ service: `users-${number}`, sql, log: silent, messages })
   const follower = startFollowing({
     name: 'test',
-    // A name of its own, so that hints of other tests wake nobody here.
+    // A name of its own, so that hints of other tests wake no follower here.
     service: `users-${number}`,
     feed: (request: ListEventsRequest) => feed({}, request),
     eventTypes: ['counter.added'],
@@ -80,7 +80,8 @@ const ids = (first: number, last: number) => Array.from({ length: last - first +
 async function addCounters(all: string[]) {
   for (const id of all) await replica.store.execute(add(id, id))
 }
-const parked = () => replica.sql<{ tries: number; reason: string }[]>`select tries, reason from parked_for_followers`
+const deadLetters = () =>
+  replica.sql<{ tries: number; reason: string }[]>`select tries, reason from parked_for_followers`
 const followed = (all: string[]) => vi.waitFor(() => expect(handled).toEqual(all), soon)
 const place = () => replica.sql<{ position: string }[]>`select position from followers`
 const placed = async (all: string[]) => {
@@ -127,7 +128,7 @@ test('a hint wakes a follower at once; one about other events does not', async (
   await followed(['c1'])
 })
 
-test('an event that nobody can work on is parked with an error, and tried again until it works', async () => {
+test('an event whose work fails becomes a dead letter with an error, and is tried again until it works', async () => {
   const lines: { level: number; event?: string }[] = []
   let heals = false
   await addCounters(ids(1, 4))
@@ -139,9 +140,9 @@ test('an event that nobody can work on is parked with an error, and tried again 
     },
   })
   await placed(['c1', 'c3', 'c4'])
-  expect(await parked()).toEqual([{ tries: 1, reason: 'TypeError: no such thing' }])
+  expect(await deadLetters()).toEqual([{ tries: 1, reason: 'TypeError: no such thing' }])
   await replica.sql`update parked_for_followers set next_try_at = now()`
-  await vi.waitFor(async () => expect(await parked()).toMatchObject([{ tries: 2 }]), soon)
+  await vi.waitFor(async () => expect(await deadLetters()).toMatchObject([{ tries: 2 }]), soon)
   const logged = [{ level: 50, event: expect.stringMatching(/^users-\d+-\d+$/) }, { level: 50 }]
   await vi.waitFor(() => expect(lines).toMatchObject(logged), soon)
   const [{ pause }] = await replica.sql<[{ pause: number }]>`
@@ -151,10 +152,10 @@ test('an event that nobody can work on is parked with an error, and tried again 
   heals = true
   await replica.sql`update parked_for_followers set next_try_at = now()`
   await followed(['c1', 'c3', 'c4', 'c2'])
-  await vi.waitFor(async () => expect(await parked()).toEqual([]), soon)
+  await vi.waitFor(async () => expect(await deadLetters()).toEqual([]), soon)
 })
 
-test('a service that is away is waited for: no event is parked, and none is lost', async () => {
+test('a service that is away is waited for: no event becomes a dead letter, and none is lost', async () => {
   let away = true
   await addCounters(ids(1, 3))
   let tries = 0
@@ -167,12 +168,12 @@ test('a service that is away is waited for: no event is parked, and none is lost
   })
   await vi.waitFor(() => expect(tries).toBeGreaterThan(2), soon)
   expect(handled).not.toContain('c3')
-  expect(await parked()).toEqual([])
+  expect(await deadLetters()).toEqual([])
   away = false
   await placed(ids(1, 3))
 })
 
-test('an event whose work always takes PostgreSQL too long is parked, and the ones behind it go on', async () => {
+test('an event whose work always takes PostgreSQL too long becomes a dead letter, and the ones behind it go on', async () => {
   await addCounters(ids(1, 3))
   follow({
     async handle({ aggregateId }) {
@@ -187,7 +188,7 @@ test('an event whose work always takes PostgreSQL too long is parked, and the on
     },
   })
   await followed(['c1', 'c3'])
-  expect(await parked()).toMatchObject([{ reason: expect.stringContaining('takes too long') }])
+  expect(await deadLetters()).toMatchObject([{ reason: expect.stringContaining('takes too long') }])
 })
 
 test('a follower outlives an outage of PostgreSQL', async () => {
@@ -198,7 +199,7 @@ test('a follower outlives an outage of PostgreSQL', async () => {
   await addCounters(ids(2, 3))
   cable.mend()
   await placed(ids(1, 3))
-  expect(await parked()).toEqual([])
+  expect(await deadLetters()).toEqual([])
 })
 
 test('work that a stop interrupts is done again', async () => {
@@ -263,14 +264,14 @@ test('a follower that stands still shows how many events wait, and for how long;
   await vi.waitFor(async () => expect([await lag(), await age()]).toEqual([0, 0]), soon)
 })
 
-test('events that nobody can count count as waiting since somebody could', async () => {
+test('events that cannot be counted count as waiting since the last count', async () => {
   await addCounters(ids(1, 1))
   follow({ feed: () => Promise.reject(new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'It is away.')) })
   const age = async () => (await read('roster.follower.lag.age'))['test']
   await vi.waitFor(async () => expect(await age()).toBeGreaterThan(10), { timeout: 20_000, interval: 200 })
 }, 30_000)
 
-test('the count of events that wait ends at 10,001, and an earlier service that cannot count tells nothing', async () => {
+test('the count of events that wait ends at 10,001, and an earlier service that cannot count reports nothing', async () => {
   await replica.sql`
     insert into events (
       position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id,

@@ -147,7 +147,7 @@ export function startFollowing(options: FollowOptions): Service {
       })
       log.error(
         { err: error, follower: name, event: event!.id, tries },
-        'nobody can work on an event now: it is parked and tried again, and the ones behind it go on',
+        'the work on an event failed: it is a dead letter and is tried again, and the ones behind it go on',
       )
       return
     }

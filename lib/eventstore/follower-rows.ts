@@ -61,7 +61,6 @@ export async function dueDeadLetters(
   return rows.map((row) => ({ position: toPosition(row), tries: row.tries }))
 }
 
-/** Removes a dead letter. */
 export async function removeDeadLetter(sql: Sql, follower: string, { position }: EventPosition): Promise<void> {
   await sql`delete from parked_for_followers where follower = ${follower} and position = ${position}`
 }

@@ -23,7 +23,7 @@ $$;
 -- Raises RS001 where the batch cannot be stored. Its detail is
 --   { "stale": [{type, id}], "taken": [{kind, scope, key}] }.
 -- Where limits are reached, the detail also has "over": [{key, free, wait}]. Only `free` uses are left then, and the
--- next one is free after `wait` seconds. Rooms are told there too. Where nobody holds a key of "held", the detail has
+-- next one is free after `wait` seconds. Rooms are there too. Where a key of "held" has no holder, the detail has
 -- it in "freed". Raises unique_violation where a request was answered before.
 create or replace function append(changes json, happened json, moment timestamptz, rest jsonb)
 returns void language plpgsql as $$
@@ -107,8 +107,8 @@ $$;
 --           "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
 --           "rooms": [{key, number, most, counted_by, counted_of}]: `number` more of a set that may have `most`. The
 --             function `counted_by` gives its size, up to `most`, from `counted_of`,
---           "isBulk": true where a thousand locks of its new aggregates would be too many. Nobody may depend on their
---             absence. Where two transactions create the same one, the second gets a unique_violation.
+--           "isBulk": true where a thousand locks of its new aggregates would be too many. No caller may depend on
+--           their absence. Where two transactions create the same one, the second gets a unique_violation.
 --           "subjects": [{id, wrapped}]: the keys of new people, in base64,
 --           "forgotten": [id]: people whose keys are destroyed,
 --           "commits": true where there must be a commit although nothing is stored,
@@ -307,7 +307,7 @@ begin
 end
 $$;
 
--- Begins the audit chain anew with the first event, after stored events were changed. The next checkpoint tells why.
+-- Begins the audit chain anew with the first event, after stored events were changed. The next checkpoint says why.
 create or replace function audit_begin(why text) returns void language plpgsql as $$
 begin
   update audit_chain

@@ -1,7 +1,7 @@
 /**
- * Works on all that `find` gives, a portion after the other. `find` gives rows behind an id, in the order of their ids;
- * without one, it is done. One that fails does not keep the others from being worked on: its error is thrown at the
- * end. Returns early where stopped.
+ * Works on all that `find` returns, a portion after the other. `find` returns rows behind an id, in the order of their
+ * ids; without one, it is done. One that fails does not keep the others from being worked on: its error is thrown at
+ * the end. Returns early where stopped.
  */
 export async function inPortions<Row extends { id: string }>(
   find: (after: string) => PromiseLike<Row[]>,

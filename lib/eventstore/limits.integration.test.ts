@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => replicas?.stop())
 
-/** Stores an event with this text. Gives the sequence, or the limit that refused it. */
+/** Stores an event with this text. Returns the sequence, or the limit that refused it. */
 async function note(id: string, failure: string, otherStore = store, cause?: string): Promise<unknown> {
   const command = {
     aggregate: { type: 'user', id },

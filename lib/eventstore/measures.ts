@@ -108,7 +108,9 @@ export const followerLag = gauge({
 export const followerLagAge = gauge({
   name: 'roster.follower.lag.age',
   unit: 's',
-  tells: 'how long the first of these events has waited, or how long nobody could tell; up to some seconds are normal',
+  tells:
+    'how long the first of these events has waited, or how long they could not be counted; up to some seconds ' +
+    'are normal',
   labels: { 'roster.follower': 'follower' },
 })
 

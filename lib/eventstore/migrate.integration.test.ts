@@ -86,9 +86,15 @@ test('where a build of an index was broken off, the next start makes it, and pas
         where indrelid = 'built'::regclass order by 1
       `
     ).map(({ name, isValid }) => [name, isValid])
-  expect(await valid()).toEqual([['built_broken', false], ['built_whole', true]]) // prettier-ignore
+  expect(await valid()).toEqual([
+    ['built_broken', false],
+    ['built_whole', true],
+  ])
   await Promise.all(replicas.map(async (one) => migrate(one, await writeMigrations(indexes('')), silent)))
-  expect(await valid()).toEqual([['built_broken', true], ['built_whole', true]]) // prettier-ignore
+  expect(await valid()).toEqual([
+    ['built_broken', true],
+    ['built_whole', true],
+  ])
   // Later callers find the connection as it was.
   const found = await Promise.all(Array.from({ length: 8 }, () => sql`show search_path`))
   expect(new Set(found.map(([row]) => row!['search_path']))).toEqual(new Set(['"$user"']))

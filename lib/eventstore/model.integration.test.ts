@@ -21,7 +21,7 @@ afterAll(async () => {
 type Model = Map<string, { name: string; count: number }>
 type Step = { kind: 'add' | 'count' | 'rename'; id: string; name: string; replica: number; bulk: boolean }
 
-/** Gives the outcome of a command. Changes the model where the command is stored. */
+/** Returns the outcome of a command. Changes the model where the command is stored. */
 function apply(model: Model, { kind, id, name }: Step): string {
   const counter = model.get(id)
   const isTaken = [...model].some(([holder, held]) => held.name === name && holder !== id)
@@ -48,7 +48,7 @@ const step = fc.record({
 let run = 0
 
 /**
- * Runs commands concurrently, alone or as parts of a bulk at their replica. Gives their outcomes and the final state.
+ * Runs commands concurrently, alone or as parts of a bulk at their replica. Returns their outcomes and the final state.
  */
 async function execute(prefix: string, steps: Step[]): Promise<{ outcomes: string[]; state: string }> {
   const outcomes: string[] = []

@@ -14,7 +14,7 @@ export interface NameHolders {
   say(holders: string): void
 }
 
-/** Works, for as long as it takes. Where the work waits for a lock, tells after some seconds who holds it. */
+/** Works, for as long as it takes. Where the work waits for a lock, logs after some seconds who holds it. */
 export async function nameHolders<T>({ sql, pid, lock, say }: NameHolders, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
   let isOver = false
@@ -36,7 +36,7 @@ export async function nameHolders<T>({ sql, pid, lock, say }: NameHolders, work:
     clearInterval(timer)
     say(holders.map(({ pid, role, program }) => `${role} (process ${pid}${program && `, ${program}`})`).join(', '))
   }
-  // The work itself tells what is wrong with the database.
+  // The error of the work itself says what is wrong with the database.
   const timer = setInterval(() => void look().catch(() => {}), lookEvery)
   try {
     return await work()

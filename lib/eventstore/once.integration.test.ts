@@ -89,7 +89,7 @@ describe('a keyed request', () => {
     expect(await keyed(b!, 'still', count('still'))).toBe('made 1, replayed')
   })
 
-  test('counts as new after a day, and its new answer is kept in turn', async () => {
+  test('counts as new after a day, and its new answer is kept likewise', async () => {
     await a!.store.execute(add('daily', 'daily'))
     await keyed(a!, 'daily', count('daily'))
     await shiftClock(a!.sql, '24 hours')

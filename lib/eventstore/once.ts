@@ -24,7 +24,7 @@ export interface Once {
 /** The earlier answer: bytes of the response, or the error. */
 export type EarlierAnswer = { bytes: Uint8Array } | { error: RosterError }
 
-/** The store throws this where a request turns out to have been answered before. */
+/** The store throws this where a request was answered before. */
 export class AnsweredBefore extends Error {
   readonly answer: EarlierAnswer
 
@@ -37,9 +37,9 @@ export class AnsweredBefore extends Error {
 /** The answers to keyed requests. They are encrypted, because an answer may hold a code or token that is shown once. */
 export interface Answers {
   /**
-   * Runs the work unless its request was answered before. In that case gives the earlier answer, marked as `replayed`.
-   * INVALID_ARGUMENT IDEMPOTENCY_KEY_REUSED for another request under the same key. ABORTED REQUEST_UNDER_WAY while the
-   * request still runs in this process.
+   * Runs the work unless its request was answered before. In that case returns the earlier answer, marked as
+   * `replayed`. INVALID_ARGUMENT IDEMPOTENCY_KEY_REUSED for another request under the same key. ABORTED
+   * REQUEST_UNDER_WAY while the request still runs in this process.
    * `beforeReplay` runs before the caller learns anything about an earlier request, and may throw. Its result runs once
    * the earlier request is found to be the same one and to have succeeded.
    */
@@ -73,7 +73,7 @@ export function onceId(scope: string[]): Buffer {
 export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
   const underWay = new BriefMap<string, true>()
   const encrypted = new WeakSet<RosterError>()
-  const timer = setInterval(() => prune().catch((err: unknown) => log.warn({ err }, 'pruning')), pruneEvery)
+  const timer = setInterval(() => prune().catch((err: unknown) => log.warn({ err }, 'pruning failed')), pruneEvery)
 
   async function find(requests: Once[]): Promise<(EarlierAnswer | RosterError | undefined)[]> {
     const ids = requests.map(({ id }) => id.toString('hex'))

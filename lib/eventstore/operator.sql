@@ -1,5 +1,6 @@
--- What the operator's command may do: read what no caller's secret is in, decide about parked events, and ask the tail to
--- publish anew. The key of the messages stays the service's own. `roster_operator` stands for the role of this service.
+-- What the operator's command may do: read what no caller's secret is in, decide about dead letters, and ask the outbox
+-- to publish anew. The key of the messages stays the service's own. `roster_operator` stands for the role of this
+-- service.
 grant select on migrations, events, aggregates, unique_keys, followers, parked_events, parked_for_followers
   to roster_operator;
 grant select (only_row, transaction_id, position, stream_created, stream_sequence, stream_floor, published_at, generation)

@@ -11,7 +11,7 @@ export interface EncryptedColumn {
 
 /**
  * Encrypts again, with the key in use, each value that a former key encrypted. Then the former key may be removed.
- * Several replicas may run it at once, and a second run does nothing. A value that no key opens stays as it is.
+ * Several replicas may run it at once, and a second run does nothing. A value that no key decrypts stays as it is.
  */
 export async function reEncrypt(
   sql: Sql,
@@ -28,7 +28,7 @@ export async function reEncrypt(
     try {
       plain = keys.decrypt(purpose, encrypted)
     } catch (error) {
-      log.error({ err: error, table }, 'what was sealed with an encryption key that is gone cannot be opened')
+      log.error({ err: error, table }, 'a value that was encrypted with a key that is gone cannot be decrypted')
       continue
     }
     await sql`update ${sql(table)} set ${sql(column)} = ${keys.encrypt(purpose, plain)} where ${sql(column)} = ${encrypted}`

@@ -87,9 +87,9 @@ describe('beside replicas of another release', () => {
   })
 })
 
-// A connection that does not tell its version is one of 0.1, for the release that looks. This test comes last: it
+// A connection that does not state its version is one of 0.1, for the release that looks. This test comes last: it
 // measures from here on.
-test('every connection of a service tells its version, that of its measures too', async () => {
+test('every connection of a service states its version, that of its measures too', async () => {
   startMeasuring(createNoopMeter())
   const measuring = openDatabase(database.urls.users, 'users', silent)
   onTestFinished(() => measuring.end({ timeout: 5 }))

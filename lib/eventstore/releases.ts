@@ -7,7 +7,7 @@ const noteOf = /^release (\d+\.\d+) after (\d+\.\d+)$/
 
 /**
  * Throws where the schema is newer or older than this version can work with, or where replicas of such a version are
- * connected. `applied` are the names of the migrations so far. Gives the note of this release if it is new here.
+ * connected. `applied` are the names of the migrations so far. Returns the note of this release if it is new here.
  */
 export async function checkReleases(transaction: Transaction, applied: Set<string>): Promise<string | undefined> {
   if (applied.size > 0) {
@@ -30,7 +30,7 @@ function newest(notes: Required<Other>[]): Other {
   return notes.find(({ release }) => notes.every(({ former }) => former !== release)) ?? { release: releaseOf(untold) }
 }
 
-// The releases of the other replicas of this service, as their connections tell. They end with their process.
+// The releases of the other replicas of this service, as their connections state. They end with their process.
 async function runningReleases(transaction: Transaction): Promise<string[]> {
   const rows = await transaction<{ name: string }[]>`
     select distinct application_name as name from pg_stat_activity

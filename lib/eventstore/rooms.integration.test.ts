@@ -52,7 +52,7 @@ test('of a bulk, as many are stored as there is room for', async () => {
   expect(await sizeOf(house)).toBe(5)
 })
 
-test('a taken key is told before a full set, and what was refused takes no place', async () => {
+test('a taken key is reported before a full set, and what was refused takes no place', async () => {
   const house = randomUUID()
   await run(['a', 'b', 'c', 'd'].map((name) => addTo(house, name)))
   expect(await run(times(3, () => addTo(house, 'a')))).toEqual(times(3, () => 'NAME_TAKEN'))

@@ -69,7 +69,7 @@ async function addSome(name: Name, some = 3) {
   for (let i = 0; i < some; i++) await replicas[name].store.execute(add(`c${++number}`, `c${number}`))
 }
 
-/** Waits until the stream has every event of the service, and the outbox has noted it. */
+/** Waits until the stream has every event of the service, and the outbox has stored that it has. */
 async function everythingIsThere(...some: Name[]) {
   for (const name of some)
     await vi.waitFor(async () => {

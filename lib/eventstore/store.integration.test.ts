@@ -79,7 +79,7 @@ describe('an error of the decision', () => {
   test('does not touch the commands that share its transaction', async () => {
     const outcomes = await Promise.all([
       outcome(a!.store.execute(add('beside-1', 'beside-1'))),
-      outcome(a!.store.execute(count('nobody'))),
+      outcome(a!.store.execute(count('absent'))),
       outcome(a!.store.execute(add('beside-2', 'beside-2'))),
     ])
     expect(outcomes).toEqual(['stored', 'COUNTER_NOT_FOUND', 'stored'])
@@ -137,21 +137,21 @@ test('state, projection and unique keys match the events', async () => {
 })
 
 test('neighbouring rows of the same kind share one statement, and all writes keep their order', async () => {
-  await a!.sql`create table noted (n int)`
-  await a!.store.execute(add('noted', 'noted'))
+  await a!.sql`create table written (n int)`
+  await a!.store.execute(add('written', 'written'))
   const groups: number[][] = []
   const into = (sql: any, rows: { n: number }[]) => {
     groups.push(rows.map(({ n }) => n))
-    return sql`insert into noted select * from jsonb_populate_recordset(null::noted, ${JSON.stringify(rows)}::text::jsonb)`
+    return sql`insert into written select * from jsonb_populate_recordset(null::written, ${JSON.stringify(rows)}::text::jsonb)`
   }
   const insert = (n: number) => ({ row: { n }, into })
-  const emptied = (sql: any) => sql`delete from noted`
-  const { decide, ...rest } = count('noted')
+  const emptied = (sql: any) => sql`delete from written`
+  const { decide, ...rest } = count('written')
   const writes = [insert(1), insert(2), emptied, insert(3), insert(4)]
   await a!.store.execute({ ...rest, decide: (counter: any) => ({ ...decide(counter), writes }) })
   expect(groups).toEqual([
     [1, 2],
     [3, 4],
   ])
-  expect(await a!.sql`select n from noted order by n`).toEqual([{ n: 3 }, { n: 4 }])
+  expect(await a!.sql`select n from written order by n`).toEqual([{ n: 3 }, { n: 4 }])
 })

@@ -26,8 +26,8 @@ export interface Store {
   /**
    * Decides and stores the commands of one request in one transaction. A command that is refused does not hinder the
    * others, and the order of the commands is that of their decisions. Under an Idempotency-Key the whole answer is
-   * stored. One bulk at a time runs beside the single commands, and their owners take turns. FAILED_PRECONDITION
-   * SEQUENCE_MISMATCH for an If-Match. Errors of `execute` otherwise.
+   * stored. One bulk at a time runs beside the single commands, and their owners are served round robin.
+   * FAILED_PRECONDITION SEQUENCE_MISMATCH for an If-Match. Errors of `execute` otherwise.
    */
   executeAll<Response, Answer>(bulk: Bulk<Response, Answer>): Promise<Answer>
   /** The aggregate as it is, or undefined where it does not exist. */

@@ -10,13 +10,13 @@ import { checkReleases } from './releases.ts'
 /** A file of 0.3 and of those before it, by which their databases are known. */
 const formerFile = 'schema.sql'
 
-/** By this row, 0.3 kept 0.2 from a database with sealed fields. To 0.2 it looks like a release far away. */
+/** By this row, 0.3 kept 0.2 from a database with encrypted fields. To 0.2 it looks like a release far away. */
 const sealedNote = 'release 0.3000 after 0.3'
 
 /** The files of today that stand for those of 0.3. */
 export const filesOf03 = ['event-store/0001-event-store.sql', '0001-tables.sql']
 
-/** SHA-256 of what `describeSchema` tells of the schemas of 0.3. A test compares them with the files of today. */
+/** SHA-256 of what `describeSchema` returns for the schemas of 0.3. A test compares them with the files of today. */
 export const schemasOf03: Record<string, string> = {
   roster_users: '7e1299b786cca48e8c3760b4af4f61df0e2dbe881bc8c626fbca9a622fd9eb01',
   roster_grants: 'e04320967756de7dde203a4421f4d847553c16c3bb68538844e657ad269d88ea',

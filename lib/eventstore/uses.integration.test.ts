@@ -78,7 +78,7 @@ describe('a limited use', () => {
     expect(tally(await run(commands))).toEqual({ stored: 100, TOO_OFTEN: 100 })
   })
 
-  test('affects nobody else: the commands that share its transaction are stored', async () => {
+  test('affects no one else: the commands that share its transaction are stored', async () => {
     const commands = [...adds(20, use(randomUUID())), ...adds(20)]
     expect(tally(await run(commands))).toEqual({ stored: 25, TOO_OFTEN: 15 })
   })
@@ -135,7 +135,7 @@ describe('a limited use', () => {
     expect(await wait(adds(1, ...both)[0])).toBeGreaterThan(900)
   })
 
-  test('is forgotten after a day', async () => {
+  test('is dropped after a day', async () => {
     const [old, young] = [randomUUID(), randomUUID()]
     await run([...adds(1, use(old)), ...adds(1, use(young))])
     await pass(old, 86_401)

@@ -19,11 +19,11 @@ export interface Vocabulary {
   /** Kinds of unique keys, each with the type of the aggregates that hold them. */
   keyKinds?: Record<string, string>
   /** Kinds of unique keys that no aggregate holds, such as things that were used up. */
-  keyKindsOfNobody?: readonly string[]
+  keyKindsWithoutHolder?: readonly string[]
   /** What is stored encrypted, so that a person can be erased. */
   personal?: PersonalData
   /** Types whose aggregates are deleted after a time. Their events stay. */
-  forgotten?: string[]
+  shortLived?: string[]
   /** Tables and columns that the operator's command may read beside those: no secret. */
   watched?: { table: string; columns?: string[] }[]
 }

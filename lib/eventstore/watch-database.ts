@@ -114,7 +114,7 @@ export function watchPool(sql: postgres.Sql, pool: 'main' | 'operations'): void 
   mostConnections.watch(() => sql.options.max, pool)
 }
 
-/** The patched driver tells it: see docs/decisions/7-patched-driver.md. */
+/** The patched driver reports it: see docs/decisions/7-patched-driver.md. */
 interface Load {
   idle: number
   used: number

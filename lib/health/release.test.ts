@@ -10,7 +10,7 @@ test.each([
   ['an older one', { release: '0.0' }, false],
   ['one before the release before', { release: '0.0', former: '0.-1' }, false],
   ['one after the release after', { release: '99.1', former: '99.0' }, false],
-  ['a strange one that does not tell which one it follows', { release: '99.0' }, false],
+  ['a strange one that does not state which one it follows', { release: '99.0' }, false],
 ])('beside %s: may it work? %o', (_, other, may) => {
   expect(fits(other)).toBe(may)
 })

@@ -16,7 +16,7 @@ test('the log hears once that a wait begins, however often it fails, and once th
   expect(said()).toEqual(['waiting for PostgreSQL', 'waiting for Redis', 'no longer waiting for PostgreSQL'])
 })
 
-test('a wait tells since when it lasts, and another reader understands it', () => {
+test('a wait says since when it lasts, and another reader understands it', () => {
   const { waits } = kept()
   waits.begin('SMTP', new Error('no'), Date.UTC(2026, 10, 22, 14))
   waits.begin('SMTP', new Error('still no'))

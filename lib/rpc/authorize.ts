@@ -11,7 +11,7 @@ export type FindOwner<Context> = (
 ) => Promise<{ userId?: string; organizationId: string; projectId?: string } | undefined>
 
 /**
- * Throws unless the method's access option allows the caller. Gives whether the caller holds the declared permission,
+ * Throws unless the method's access option allows the caller. Returns whether the caller holds the declared permission,
  * because a caller may reach its own object without it. UNAUTHENTICATED TOKEN_MISSING, PERMISSION_DENIED.
  */
 export async function authorize<Context>(
@@ -49,7 +49,7 @@ export async function authorize<Context>(
 
   async function ownerOf(name: string) {
     const findOwner = owners[name]
-    if (!findOwner) throw new Error(`nobody knows who owns a ${name}`)
+    if (!findOwner) throw new Error(`no function finds the owner of a ${name}`)
     const id = fieldOf(name)
     // Validation runs later, so check here for an id that no database can hold. Such an object has no owner.
     return id.includes('\0') ? undefined : findOwner(context, id)

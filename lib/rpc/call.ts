@@ -27,7 +27,7 @@ export interface Answered {
 }
 
 /**
- * Sends request bytes to the service that answers `subject` and gives its answer.
+ * Sends request bytes to the service that answers `subject` and returns its answer.
  * Throws the service's RosterError; UNAVAILABLE where no service answers or the connection is lost; DEADLINE_EXCEEDED.
  * Throws CANCELLED once `signal` is aborted: the wait ends, but the service may still do the work.
  */

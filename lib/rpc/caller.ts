@@ -15,7 +15,7 @@ export interface Caller {
   tokenEnd?: number | undefined
   /**
    * Whether the caller has a role anywhere. Then the roles below are those on the instance, in its own organization and
-   * in the acting one: `callerIn` tells others.
+   * in the acting one: `callerIn` adds others.
    */
   hasRole?: boolean | undefined
   /** Roles on the whole instance. */

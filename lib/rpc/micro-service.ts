@@ -9,7 +9,7 @@ const instances = new WeakMap<NatsConnection, string>()
 
 /**
  * Registers this process as a NATS micro service that answers `$SRV.PING`, `INFO` and `STATS`. Its queue group has the
- * same name. The metadata of `INFO` says how many events are parked as dead letters, and which servers the service waits for.
+ * same name. The metadata of `INFO` says how many events are dead letters, and which servers the service waits for.
  */
 export function addMicroService(nats: Nats, name: string, deadLetters: () => number): Promise<Service> {
   const metadata = {

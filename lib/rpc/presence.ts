@@ -33,7 +33,7 @@ const trustFor = 250
 /**
  * Calls `absent` once no service will answer the next call of this method. nats-server before 2.11 does not report that
  * no service listens in another account, so this looks itself.
- * Gives a function that ends the watch. Its argument says whether an answer came.
+ * Returns a function that ends the watch. Its argument says whether an answer came.
  * A method that is called all the time and answers quickly costs nothing.
  */
 export function onAbsence(nats: Nats, method: string, absent: () => void): (isAnswered: boolean) => void {

@@ -13,7 +13,7 @@ export interface RolesElsewhere {
 const capacity = 8 * 1024 * 1024
 const maxAge = 30_000
 
-/** Caches the answers of `ask` until grants tells of a change. */
+/** Caches the answers of `ask` until grants announces a change. */
 export function createRolesElsewhere(
   nats: Pick<Nats, 'connection' | 'onDisconnect'>,
   ask: (userId: string, organizationId: string) => Promise<RolesThere>,

@@ -112,7 +112,7 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
       service.addEndpoint(declared.subject.replaceAll('.', '-'), {
         subject: declared.subject,
         handler(error, message) {
-          if (error) return options.log.error({ err: error }, 'NATS subscription')
+          if (error) return options.log.error({ err: error }, 'a NATS subscription failed')
           // A real caller waits on a reply inbox; for a caller in another account, that is the broker's `_R_`. A
           // message without one was injected through JetStream, headers included; refuse it. An answer to it would
           // acknowledge a message there.

@@ -32,8 +32,8 @@ export function parse(
 }
 
 /**
- * Gives the result of `read`. INVALID_ARGUMENT REQUEST_MALFORMED where it throws, for example at an impossible time. If
- * the message is known, the error names the fields.
+ * Returns the result of `read`. INVALID_ARGUMENT REQUEST_MALFORMED where it throws, for example at an impossible time.
+ * If the message is known, the error names the fields.
  */
 export function orMalformed<T>(desc: DescMessage, read: () => T, message?: Message): T {
   try {
@@ -81,7 +81,7 @@ function findUnstorable(message: ReflectMessage, prefix: string): Violation[] {
   }
   const checkMessage = (inner: ReflectMessage, path: string) => {
     if (!isTime(inner.message)) found.push(...findUnstorable(inner, `${path}.`))
-    else if (!isTellable(inner.message))
+    else if (!isStorableTime(inner.message))
       found.push({ field: path, description: 'must be from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z' })
   }
   for (const field of message.fields) {
@@ -107,7 +107,7 @@ const [firstSecond, lastSecond] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z
 ) as [bigint, bigint]
 
 // A Date has milliseconds. Later nanoseconds of the last one would round up into the year 10000.
-function isTellable(time: Message): boolean {
+function isStorableTime(time: Message): boolean {
   const { seconds, nanos } = time as Timestamp
   const isLate = seconds > lastSecond || (seconds === lastSecond && nanos > 999_000_000)
   return seconds >= firstSecond && !isLate && nanos >= 0 && nanos < 1e9

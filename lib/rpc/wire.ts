@@ -113,8 +113,8 @@ function scanNumber(scanner: Scanner, wireType: WireType, end: number): boolean 
   return scanner.at <= end
 }
 
-// Gives the value; beyond 53 bits, approximately. Gives -1 for a varint that is cut off, longer than necessary, or of
-// more than 64 bits.
+// Returns the value; beyond 53 bits, approximately. Returns -1 for a varint that is cut off, longer than necessary, or
+// of more than 64 bits.
 function scanVarint(scanner: Scanner, end: number): number {
   const { bytes } = scanner
   const start = scanner.at

@@ -226,7 +226,11 @@ test('a text is found beside marks that compose with it, as it is written', asyn
       const condition = textCondition(sql, { exact: sql`name`, canonical: sql`canonical_name` }, text, method)
       const { rows } = await find({ where: sql`id < 0 and ${condition}`, limit: 100 })
       const found = rows.map((row) => names[-Number(row.id) - 1]!)
-      expect([text, method, found.toSorted()]).toEqual([text, method, names.filter((name) => matchesText(name, { text, method })).toSorted()]) // prettier-ignore
+      expect([text, method, found.toSorted()]).toEqual([
+        text,
+        method,
+        names.filter((name) => matchesText(name, { text, method })).toSorted(),
+      ])
     }
   await sql`delete from things where id < 0`
 })

@@ -24,7 +24,10 @@ export function textCondition(
   const { comparison, ignoresCase } = readMethod(method)
   const canonical = canonicalOf(text)
   if (ignoresCase) return compare(sql, column.canonical, comparison, canonical)
-  const sure = comparison === 'equals' ? sql`${column.canonical} = ${canonical}` : match(sql, column.canonical, canonicalPattern(canonical, comparison)) // prettier-ignore
+  const sure =
+    comparison === 'equals'
+      ? sql`${column.canonical} = ${canonical}`
+      : match(sql, column.canonical, canonicalPattern(canonical, comparison))
   return sql`(${sure} and ${compare(sql, column.exact, comparison, text)})`
 }
 

@@ -6,7 +6,7 @@ export interface Declared {
   name: string
   kind: 'counter' | 'gauge' | 'histogram'
   unit: string
-  /** What it tells an operator. */
+  /** The description, for an operator. */
   tells: string
   /** Its labels in their order. Each has few values: these, or those that a word such as `operation` stands for. */
   labels: Record<string, readonly string[] | string>
@@ -14,7 +14,7 @@ export interface Declared {
 
 type Facts = Omit<Declared, 'kind' | 'labels'> & {
   labels?: Declared['labels']
-  /** Gives the labels as they are shown. It is asked once for each combination of values. */
+  /** Returns the labels as they are shown. It is asked once for each combination of values. */
   show?: (labels: Record<string, string>) => Attributes
 }
 
@@ -99,7 +99,7 @@ export function histogram({ bounds, ...facts }: Facts & { bounds: number[] }): H
 
 export interface Gauge {
   /**
-   * Reads the number whenever somebody asks, until the function that it gives is called. Undefined: not known.
+   * Reads the number whenever somebody asks, until the function that it returns is called. Undefined: not known.
    * Of several watches of the same labels, the last one counts.
    */
   watch(read: () => number | undefined, first?: string, second?: string): () => void

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
-// Tells which modules of OpenTelemetry a process loads.
-const tell = `data:text/javascript,${encodeURIComponent(`
+// Lists which modules of OpenTelemetry a process loads.
+const listModules = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   const loaded = new Set()
   registerHooks({ load(url, context, next) { loaded.add(/@opentelemetry\\/[\\w-]+/.exec(url)?.[0]); return next(url, context) } })
@@ -20,7 +20,7 @@ const program = `
 `
 
 function run(environment: Record<string, string>): string[] {
-  const args = ['--import', tell, '--input-type=module', '-e', program]
+  const args = ['--import', listModules, '--input-type=module', '-e', program]
   const output = execFileSync(process.execPath, args, { cwd: import.meta.dirname, env: environment, encoding: 'utf8' })
   return output.trimEnd().split('\n')
 }

@@ -36,7 +36,6 @@ const memory = gauge({
   tells: 'the physical memory of the process',
 })
 
-/** Measures the process itself. */
 export function measureProcess(): void {
   const delays = monitorEventLoopDelay({ resolution })
   delays.enable()

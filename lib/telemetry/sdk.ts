@@ -62,13 +62,13 @@ function describe({ name, version }: Telling): Resource {
     .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }))
 }
 
-// The SDK tells its faults by these two ways.
+// The SDK reports its faults in these two ways.
 function listenForFaults(failed: (error: Error) => void) {
-  const tell = (...said: unknown[]) => failed(said.find((part) => part instanceof Error) ?? new Error(said.join(' ')))
+  const report = (...said: unknown[]) => failed(said.find((part) => part instanceof Error) ?? new Error(said.join(' ')))
   const silent = () => {}
   diag.setLogger(
-    { error: tell, warn: tell, info: silent, debug: silent, verbose: silent },
+    { error: report, warn: report, info: silent, debug: silent, verbose: silent },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
-  setGlobalErrorHandler(tell)
+  setGlobalErrorHandler(report)
 }

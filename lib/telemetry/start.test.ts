@@ -104,13 +104,13 @@ test.each([
   { TRACES_EXPORTER: 'otlp', TRACES_SAMPLER: 'unknown' },
   { TRACES_EXPORTER: 'otlp', TRACES_SAMPLER: 'traceidratio', TRACES_SAMPLER_ARG: '2' },
   { TRACES_EXPORTER: 'otlp', EXPORTER_OTLP_PROTOCOL: 'grpc' },
-])('%j is told, and the service runs all the same', async (environment) => {
+])('%j is logged, and the service runs all the same', async (environment) => {
   const stop = await start(environment)
   expect(faults).toMatchObject([{ message: expect.stringContaining('OTEL_') }])
   await stop()
 })
 
-test('a collector that is away is told, and nothing else happens', async () => {
+test('a collector that is away is logged, and nothing else happens', async () => {
   await collector.stop()
   const soon = { EXPORTER_OTLP_TIMEOUT: '100', BSP_SCHEDULE_DELAY: '10' }
   const stop = await start({ EXPORTER_OTLP_TRACES_ENDPOINT: collector.url, ...soon })

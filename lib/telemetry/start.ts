@@ -3,8 +3,9 @@ import { telemetry } from './telemetry.ts'
 import type { Telling, Wanted } from './wanted.ts'
 
 /**
- * Starts what is wanted, for all of this process. Call it before anything that might use it. Gives a function that sends
- * what is left, and ends it. `failed` hears of faults of the telemetry itself, such as a collector that does not answer.
+ * Starts what is wanted, for all of this process. Call it before anything that might use it. Returns a function that
+ * sends what is left, and ends it. `failed` hears of faults of the telemetry itself, such as a collector that does not
+ * answer.
  */
 export async function startTelemetry(
   service: Telling,

@@ -14,7 +14,7 @@ export interface More {
 // The enum of the API cannot be had without loading the API.
 const failed: SpanStatusCode.ERROR = 2
 
-/** Says more of a span. */
+/** Adds what is known of a span at its end. */
 export function tell(span: Span, { name, attributes = {}, failure }: More): void {
   if (name) span.updateName(name)
   span.setAttributes(attributes)

@@ -1,4 +1,4 @@
-/** The service that tells of itself. */
+/** The service whose telemetry this is. */
 export interface Telling {
   name: string
   version: string

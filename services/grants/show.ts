@@ -12,7 +12,6 @@ import type { Project } from './vocabulary/project.ts'
 import type { ProjectGrant } from './vocabulary/project-grant.ts'
 import type { UserGrant } from './vocabulary/user-grant.ts'
 
-/** Shows an organization to callers. */
 export function showOrganization(organization: Existing<Organization>): ShownOrganization {
   const { name, primaryDomain, inactive } = organization.state
   return {
@@ -24,7 +23,6 @@ export function showOrganization(organization: Existing<Organization>): ShownOrg
   }
 }
 
-/** Shows a project to callers. */
 export function showProject(project: Existing<Pick<Project, 'name' | 'inactive'>>): ShownProject {
   const { name, inactive } = project.state
   return {
@@ -36,7 +34,6 @@ export function showProject(project: Existing<Pick<Project, 'name' | 'inactive'>
   }
 }
 
-/** Shows a project grant to callers, with the name of its project. */
 export function showProjectGrant(grant: Existing<ProjectGrant>, projectName: string): GrantedProject {
   const { projectId, grantedOrganizationId, roleKeys, inactive } = grant.state
   return {
@@ -51,7 +48,6 @@ export function showProjectGrant(grant: Existing<ProjectGrant>, projectName: str
   }
 }
 
-/** Shows a user grant to callers. */
 export function showUserGrant(grant: Existing<UserGrant>): ShownUserGrant {
   const { userId, projectId, projectGrantId, roleKeys, inactive } = grant.state
   return {

@@ -106,7 +106,7 @@ test('a start with a new key encrypts client secrets anew, so that the former ke
   }
 })
 
-test('a secret that no key opens stays and is logged, and the others are encrypted anew', async () => {
+test('a secret that no key decrypts stays and is logged, and the others are encrypted anew', async () => {
   let ids: string[] = []
   await withService(newKey(), async () => void (ids = [await add('lost')]))
   const before = await sql`select sealed from client_secrets where idp_id = ${ids[0]!}`

@@ -17,7 +17,7 @@ describe('the sender of mails', () => {
     ['http://localhost:8080', 'no-reply@localhost'],
     ['http://127.0.0.1:8080', 'no-reply@[127.0.0.1]'],
     ['http://[::1]:8080', 'no-reply@[IPv6:::1]'],
-  ])('is by default nobody at the host of PUBLIC_URL %s', (PUBLIC_URL, address) => {
+  ])('is by default no-reply at the host of PUBLIC_URL %s', (PUBLIC_URL, address) => {
     expect(readNotifierConfig({ ...needed, PUBLIC_URL }).MAIL_FROM).toMatchObject({ name: 'Roster', address })
   })
 

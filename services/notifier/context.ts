@@ -24,6 +24,6 @@ export interface Context {
   destinations: Destinations
   /** How many webhooks an organization may have. */
   mostWebhooks: number
-  /** Tells the worker that something is due to a webhook, so that it need not wait for the next sweep. */
+  /** Wakes the worker when something is due to a webhook, so that it need not wait for the next sweep. */
   wake(webhookId: string): void
 }

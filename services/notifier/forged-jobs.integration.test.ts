@@ -44,7 +44,7 @@ test('forged jobs in Redis choose neither the address nor the text of a mail, an
     { userId, codeId: randomUUID(), ...evil },
     { userId, codeId: dead, ...evil },
     { userId, codeId: living, ...evil },
-    { userId: 'nobody\r\nRCPT TO:<evil@example.net>', codeId: 'x', ...evil },
+    { userId: 'no-one\r\nRCPT TO:<evil@example.net>', codeId: 'x', ...evil },
     { userId: ['a'], codeId: { b: 1 }, ...evil },
     { ...evil, __proto__: { admin: true } },
     JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'),

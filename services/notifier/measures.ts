@@ -31,7 +31,7 @@ export const jobsAge = gauge({
   name: 'roster.queue.oldest.age',
   unit: 's',
   tells:
-    'how long the oldest of the waiting jobs has waited for a worker, whatever its turn, without the time that it ' +
+    'how long the oldest of the waiting jobs has waited for a worker, whatever its place, without the time that it ' +
     'rested; 0 if none waits. Of more than 20,000 mails, it looks at the first and the last 10,000',
   labels: { 'roster.queue': queues },
 })
@@ -74,7 +74,7 @@ export const intakeLag = gauge({
 export const intakeLagAge = gauge({
   name: 'roster.intake.lag.age',
   unit: 's',
-  tells: 'how long the first of these events has waited, or how long nobody could tell; 0 if there is none',
+  tells: 'how long the first of these events has waited, or how long they could not be counted; 0 if there is none',
   labels: { 'roster.source': sources },
 })
 

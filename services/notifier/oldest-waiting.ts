@@ -1,7 +1,7 @@
 import type { Job, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
-// Gives the number of the job that came first, of up to 10,000 at each end of the queue, its id, and the last number.
+// Returns the number of the job that came first, of up to 10,000 at each end of the queue, its id, and the last number.
 // BullMQ's score is the priority in the upper 32 bits and such a number in the lower ones.
 const script = `
   local first, id
@@ -22,7 +22,7 @@ const script = `
  * then on: it rested meanwhile.
  */
 export function watchOldest(queue: Queue, redis: Redis): () => Promise<number | undefined> {
-  // The last number that was given to a job, by the time of each look. So a number tells when its job came.
+  // The last number that was given to a job, by the time of each look. So a number shows when its job came.
   let looks: { at: number; last: number }[] = []
 
   async function ofPrioritized(): Promise<number | undefined> {

@@ -4,7 +4,6 @@ import { details, type Existing, type Read } from '#lib/eventstore/aggregate'
 import type { DeliveryRow } from './ledger/deliveries.ts'
 import type { Webhook } from './vocabulary.ts'
 
-/** Shows a webhook to callers. */
 export function showWebhook(webhook: Read<Existing<Webhook>>): ShownWebhook {
   const { url, eventTypes, description, allOrganizations, active, formerSecretExpiresAt } = webhook.state
   const former = formerSecretExpiresAt === undefined ? undefined : new Date(formerSecretExpiresAt)
@@ -20,7 +19,6 @@ export function showWebhook(webhook: Read<Existing<Webhook>>): ShownWebhook {
   }
 }
 
-/** Shows a delivery to callers. */
 export function showDelivery(row: DeliveryRow): Delivery {
   return {
     id: row.id,

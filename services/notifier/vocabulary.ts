@@ -1,6 +1,5 @@
 import { RosterError } from '#lib/errors'
 
-/** The events of a webhook. */
 export type WebhookEvent =
   | { type: 'added'; payload: WebhookSettings & { allOrganizations: boolean } }
   | { type: 'changed'; payload: WebhookSettings }
@@ -26,7 +25,6 @@ export interface Webhook extends WebhookSettings {
   formerSecretExpiresAt?: string
 }
 
-/** Applies an event to a webhook. */
 export function evolveWebhook(webhook: Webhook | undefined, event: WebhookEvent): Webhook {
   if (event.type === 'added') return { ...event.payload, active: true, removed: false }
   if (webhook === undefined) throw new Error(`the first event of a webhook is ${event.type}`)

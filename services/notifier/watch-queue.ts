@@ -4,7 +4,7 @@ import { lookOften } from '#lib/telemetry/look-often'
 import { jobs, jobsAge } from './measures.ts'
 import { watchOldest } from './oldest-waiting.ts'
 
-/** Measures a queue in Redis. Gives the function that ends it. */
+/** Measures a queue in Redis. Returns the function that ends it. */
 export function watchQueue(queue: Queue, redis: Redis, name: 'mails' | 'webhooks'): () => void {
   let counts: Record<string, number> | undefined
   let since: number | undefined

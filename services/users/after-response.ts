@@ -6,7 +6,7 @@ import type { Log } from '#lib/log'
 
 /** Does work after the response, so that the answer does not depend on it. */
 export interface AfterResponse {
-  /** Lanes take turns. Work that finds no place is dropped, and the log says so. */
+  /** Lanes are served round robin. Work that finds no place is dropped, and the log says so. */
   run(lane: string, work: () => Promise<void>): void
   /** Waits for all work. */
   stop(): Promise<void>

@@ -15,7 +15,7 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
 
 export type Config = ReturnType<typeof readUsersConfig>
 
-// Nobody can sign in with a longer one.
+// No user can sign in with a longer one.
 const longestPassword = 200
 
 const password: Setting<string | undefined> = {

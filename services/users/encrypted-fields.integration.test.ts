@@ -52,7 +52,11 @@ afterAll(async () => {
 
 function addHuman(userName: string, by = users) {
   const email = { email: `${userName}@mail.example`, verification: verified }
-  return addHumanUser.handle(by, { userId: userName, userName: `${userName}-name`, profile: profile(`${userName}-first`), email }, call()) // prettier-ignore
+  return addHumanUser.handle(
+    by,
+    { userId: userName, userName: `${userName}-name`, profile: profile(`${userName}-first`), email },
+    call(),
+  )
 }
 
 async function remove(userId: string, by = users) {
@@ -76,7 +80,15 @@ const searched = ['found_addresses', 'found_users']
 
 test('what is personal stands encrypted in every table but those of searches, and is read as it was written', async () => {
   await addHuman('ada')
-  await setEmail.handle(users, { userId: 'ada', email: 'ada@new.example', verification: { $case: 'sendCode', value: { urlTemplate: 'https://app.example/ada-name?{{.Code}}' } } }, call()) // prettier-ignore
+  await setEmail.handle(
+    users,
+    {
+      userId: 'ada',
+      email: 'ada@new.example',
+      verification: { $case: 'sendCode', value: { urlTemplate: 'https://app.example/ada-name?{{.Code}}' } },
+    },
+    call(),
+  )
   expect(await tablesWith(users.sql, [...textsOf('ada'), 'Zyx-Lastname'])).toEqual(searched)
   for (const by of [users, other]) {
     const { user } = await getUser(by, { userId: 'ada' })
@@ -94,7 +106,7 @@ test('what is personal stands encrypted in every table but those of searches, an
   }
 })
 
-test('once a user is removed, no table tells of it, and its events come without what was personal, at each replica', async () => {
+test('once a user is removed, no table has anything of it, and its events come without what was personal, at each replica', async () => {
   await addHuman('grace')
   await setEmail.handle(users, { userId: 'grace', email: 'grace@new.example', verification: verified }, call())
   // Both replicas know the key, and one has the events in memory.
@@ -125,7 +137,7 @@ test('once a user is removed, no table tells of it, and its events come without 
   await expect(addHuman('grace')).rejects.toMatchObject({ reason: 'USER_ID_TAKEN' })
 })
 
-test('how a mail ended tells nothing of a user who was removed meanwhile', async () => {
+test('how a mail ended reveals nothing of a user who was removed meanwhile', async () => {
   await addHuman('anna')
   await setEmail.handle(users, { userId: 'anna', email: 'anna@new.example', verification: verified }, call())
   const [{ id }] = await users.sql<[{ id: string }]>`select mail_id as id from unsent_mails where user_id = 'anna'`
@@ -142,7 +154,11 @@ test('who swaps encrypted rows gets nothing to read: they open in their own plac
   for (const name of ['hedy', 'joan']) await addHuman(name)
   await setEmail.handle(users, { userId: 'hedy', email: 'hedy@new.example', verification: verified }, call())
   const payload = async (id: string, sequence: number) =>
-    (await users.sql<{ payload: object }[]>`select payload from events where aggregate_id = ${id} and sequence = ${sequence}`)[0]!.payload // prettier-ignore
+    (
+      await users.sql<
+        { payload: object }[]
+      >`select payload from events where aggregate_id = ${id} and sequence = ${sequence}`
+    )[0]!.payload
   const [own, foreign] = [await payload('hedy', 2), await payload('joan', 1)]
   for (const forged of [
     foreign,
@@ -163,7 +179,16 @@ test('who swaps encrypted rows gets nothing to read: they open in their own plac
 
 test('user names are unique by their hashes, in any letters, at each replica, and free after a change', async () => {
   await addHuman('ruth')
-  const taken = addHumanUser.handle(other, { userId: 'ruth2', userName: 'RUTH-name', profile: profile('x'), email: { email: 'x@mail.example', verification: verified } }, call()) // prettier-ignore
+  const taken = addHumanUser.handle(
+    other,
+    {
+      userId: 'ruth2',
+      userName: 'RUTH-name',
+      profile: profile('x'),
+      email: { email: 'x@mail.example', verification: verified },
+    },
+    call(),
+  )
   await expect(taken).rejects.toMatchObject({ reason: 'USER_NAME_TAKEN' })
   const isUnique = (userName: string) => isUserUnique.handle(other, { userName, email: '' }, call())
   expect(await isUnique('Ruth-NAME')).toEqual({ isUnique: false })
@@ -171,9 +196,17 @@ test('user names are unique by their hashes, in any letters, at each replica, an
   expect(await isUnique('ruth-name')).toEqual({ isUnique: true })
   expect(await isUnique('ruthie')).toEqual({ isUnique: false })
   const names = await Promise.allSettled(
-    [users, other].map(
-      (by, index) =>
-    addHumanUser.handle(by, { userId: `same${index}`, userName: 'Same', profile: profile('x'), email: { email: 'x@mail.example', verification: verified } }, call()), // prettier-ignore
+    [users, other].map((by, index) =>
+      addHumanUser.handle(
+        by,
+        {
+          userId: `same${index}`,
+          userName: 'Same',
+          profile: profile('x'),
+          email: { email: 'x@mail.example', verification: verified },
+        },
+        call(),
+      ),
     ),
   )
   expect(names.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
@@ -200,7 +233,12 @@ test('a bulk makes a key for each of its users, and leaves none for one that it 
   const human = (userName: string) => ({
     user: {
       $case: 'human' as const,
-      value: { userId: `bulk-${userName.slice(4)}`, userName, profile: profile(userName), email: { email: `${userName}@mail.example`, verification: verified } }, // prettier-ignore
+      value: {
+        userId: `bulk-${userName.slice(4)}`,
+        userName,
+        profile: profile(userName),
+        email: { email: `${userName}@mail.example`, verification: verified },
+      },
     },
   })
   const names = Array.from({ length: 200 }, (_, number) => `many${number}`)
@@ -222,7 +260,16 @@ test('after a change of the encryption key, all is read with the new one alone, 
   const alone = await openUsers(database.urls.users, { ROSTER_ENCRYPTION_KEY: newKey })
   try {
     expect((await getUser(alone, { userId: 'mary' })).user!.userName).toBe('mary-name')
-    const again = addHumanUser.handle(alone, { userId: 'mary2', userName: 'Mary-Name', profile: profile('x'), email: { email: 'x@mail.example', verification: verified } }, call()) // prettier-ignore
+    const again = addHumanUser.handle(
+      alone,
+      {
+        userId: 'mary2',
+        userName: 'Mary-Name',
+        profile: profile('x'),
+        email: { email: 'x@mail.example', verification: verified },
+      },
+      call(),
+    )
     await expect(again).rejects.toMatchObject({ reason: 'USER_NAME_TAKEN' })
     await addHuman('new', alone)
   } finally {
@@ -235,7 +282,19 @@ test('a row that somebody changed hinders no other: feeds go on, and searches fi
   await users.sql`update subject_keys set wrapped = '\\x00' where subject_id = 'vera'`
   expect((await list(other, 'vera')).events.map(({ event }) => event!.dataOmitted)).toEqual(['unreadable'])
   expect((await list(other, 'wera')).events.map(({ event }) => event!.dataOmitted)).toEqual([''])
-  const found = await searchUsers.handle(other, { queries: [], limit: 1000, cursor: '', sortingColumn: 0, descending: false, withTotal: false, allOrganizations: false }, call()) // prettier-ignore
+  const found = await searchUsers.handle(
+    other,
+    {
+      queries: [],
+      limit: 1000,
+      cursor: '',
+      sortingColumn: 0,
+      descending: false,
+      withTotal: false,
+      allOrganizations: false,
+    },
+    call(),
+  )
   const ids = found.users.map(({ userId }) => userId)
   expect(ids).toContain('wera')
   expect(ids).not.toContain('vera')

@@ -23,7 +23,7 @@ export const model: Vocabulary = {
     return type === 'user' && user && !user.removed ? [userNameKey(organizationId, user.userName)] : []
   },
   keyKinds: { [userNameKind]: 'user' },
-  keyKindsOfNobody: singleUseKinds,
+  keyKindsWithoutHolder: singleUseKinds,
   personal: {
     subject: 'user',
     events: [codeMailType, passwordCodeType, noticeType],
@@ -31,7 +31,7 @@ export const model: Vocabulary = {
     keyKinds: [userNameKind],
     isErased: (state) => (state as User).removed === true && !(state as User).former,
   },
-  forgotten: ['session'],
+  shortLived: ['session'],
   watched: [
     { table: 'unsent_email_codes', columns: ['user_id', 'requested_at'] },
     { table: 'unsent_mails', columns: ['user_id', 'requested_at'] },

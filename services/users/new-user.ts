@@ -7,7 +7,6 @@ import type { User } from './vocabulary/user.ts'
 /** The kind of the unique keys that hold user names. Their scope is the organization. */
 export const userNameKind = 'user_name'
 
-/** The unique key of a user name. */
 export function userNameKey(organizationId: string, userName: string): UniqueKey {
   return { kind: userNameKind, scope: organizationId, key: canonicalName(userName) }
 }

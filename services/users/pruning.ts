@@ -21,7 +21,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
     for (const table of ['tokens', 'machine_secrets', 'unsent_email_codes', 'unsent_mails'])
       await deleteInPortions(sql, table, sql`expires_at < roster_now()`)
   }
-  const warn = (error: unknown) => log.warn({ err: error }, 'pruning')
+  const warn = (error: unknown) => log.warn({ err: error }, 'pruning failed')
   const timers = [
     setInterval(() => prune().catch(warn), every),
     // A caller who makes up names leaves one row for every failure, so this runs often.

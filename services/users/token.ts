@@ -45,7 +45,6 @@ export function storeToken(token: string, row: TokenRow): ByFunction {
   return { row: tokenRow(token, row), calls: tokenCalls }
 }
 
-/** A token as a row of its table. */
 export function tokenRow(token: string, { access, ...own }: TokenRow): object {
   return {
     hash: `\\x${hashToken(token).toString('hex')}`,

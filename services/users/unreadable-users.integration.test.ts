@@ -85,7 +85,7 @@ describe.each(Object.entries(faults))('a user %s', (name, happens) => {
     await happens(id)
   })
 
-  test('hinders nobody else whose call shares a load or a transaction', async () => {
+  test('hinders no one else whose call shares a load or a transaction', async () => {
     const change = (userId: string) =>
       setEmail.handle(users, { userId, email: `${userId}@new.example`, verification: verified }, call())
     const outcomes = await Promise.all([
@@ -97,7 +97,7 @@ describe.each(Object.entries(faults))('a user %s', (name, happens) => {
     expect(found.map(({ userId }) => userId)).toEqual([id, healthy])
   })
 
-  test('still exists: its id stays taken, for every organization, and it is not locked nor told as forgotten', async () => {
+  test('still exists: its id stays taken, for every organization, and it is neither locked nor reported as erased', async () => {
     expect(await reasonOf(addHuman(id))).toBe('USER_ID_TAKEN')
     expect(await reasonOf(addHuman(id, 'evil'))).toBe('USER_ID_TAKEN')
     expect(await reasonOf(lockUser(users, { userId: id }, call()))).toBe('INTERNAL')
@@ -124,7 +124,7 @@ describe.each(Object.entries(faults))('a user %s', (name, happens) => {
     expect(found.filter(({ row }) => row.includes(healthy))).toEqual([])
   })
 
-  test('can be removed, and leaves no row that tells of it', async () => {
+  test('can be removed, and leaves no row', async () => {
     await deleteUser(users, { userId: id, forgetNow: false }, call())
     expect(await tablesWith(users.sql, [`${id}-name`, `${id}-first`, `${id}@mail.example`])).toEqual([])
     for (const table of ['tokens', 'passwords', 'known_addresses', 'unsent_email_codes'])

@@ -12,7 +12,7 @@ test.each(singleFaults.map((fault) => [nameOf([fault]), fault] as const))('%s is
   for (const alert of expected) expect(known).toContain(alert.split(' ')[0])
 })
 
-test('a fault of which nobody says what it brings is an error', () => {
+test('a fault without expected alerts is an error', () => {
   for (const victim of ['idp↔ldap', 'gateway↔redis', 'ldap'])
     expect(() => expectedOf({ kind: 'cut', victim, forMs: 0 } as unknown as Fault)).toThrow(victim)
 })

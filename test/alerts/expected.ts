@@ -8,7 +8,7 @@ const talking: Record<string, readonly string[]> = {
   redis: ['notifier'],
 }
 
-/** The alerts that a fault must bring as long as it lasts. Throws for a fault of which nobody said it. */
+/** The alerts that a fault must bring as long as it lasts. Throws for a fault without such a list. */
 export function expectedOf({ kind, victim }: Fault): string[] {
   if ((serviceNames as readonly string[]).includes(victim)) {
     // The supervisor brings a killed service back before anybody must act.

@@ -58,7 +58,7 @@ export async function startPrometheus(home: Home, firstMetricsPort: number, scal
   }
 }
 
-/** Finds the program, or installs Debian's. Rejects with one sentence that tells the reader what to do. */
+/** Finds the program, or installs Debian's. Rejects with one sentence that says what to do. */
 export async function findPrometheus(): Promise<string> {
   const wanted = { program: 'prometheus', debianPackage: 'prometheus', image: '' }
   const found = await findProgram(wanted, console.log)

@@ -73,8 +73,8 @@ export async function runAlerts(
   }
 }
 
-// Waits for these alerts, a while for others to be pending, and for those that are. Gives all that fired, and when the
-// last of these did.
+// Waits for these alerts, a while for others to be pending, and for those that are. Returns all that fired, and when
+// the last of these did.
 async function watch(prometheus: Prometheus, wanted: string[], lasts: number) {
   const fired = new Set<string>()
   const began = performance.now()
@@ -91,7 +91,7 @@ async function watch(prometheus: Prometheus, wanted: string[], lasts: number) {
   }
 }
 
-// Waits until no alert is left, and adds those that come meanwhile. Gives those that do not end.
+// Waits until no alert is left, and adds those that come meanwhile. Returns those that do not end.
 async function silence(prometheus: Prometheus, fired = new Set<string>()): Promise<string[]> {
   const began = performance.now()
   for (;;) {

@@ -24,7 +24,7 @@ export function documentedCommands(part: string): string {
 }
 
 /**
- * Builds the client of a folder here by commands, beside the files that are `given` by path. Gives the folder below
+ * Builds the client of a folder here by commands, beside the files that are `given` by path. Returns the folder below
  * `.roster/` where it was built. The next run takes it from there, unless anything changed.
  */
 export async function build(client: string, given: Record<string, string>, commands: string): Promise<string> {

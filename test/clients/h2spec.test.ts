@@ -62,7 +62,7 @@ async function startBare(isTls: boolean): Promise<string> {
   return String((server.address() as AddressInfo).port)
 }
 
-/** Runs all cases, and gives those that fail, such as `http2/6.7 Sends a PING frame with ACK`. */
+/** Runs all cases, and returns those that fail, such as `http2/6.7 Sends a PING frame with ACK`. */
 async function failures(port: string, isTls: boolean): Promise<{ cases: number; failed: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'roster-h2spec-'))
   const report = join(folder, 'report.xml')

@@ -220,7 +220,7 @@ async function startGateway(port: number): Promise<ChildProcess> {
 const subjectsOf = ({ messages }: OpenStream) =>
   messages.flatMap(({ events }): any[] => events ?? []).map(({ aggregateId }) => aggregateId as string)
 
-/** Watches the health so many times from an address of this machine. Gives the status of each answer so far. */
+/** Watches the health so many times from an address of this machine. Returns the status of each answer so far. */
 function watchHealth(url: string, localAddress: string, times: number): () => (string | undefined)[] {
   const { hostname, port } = new URL(url)
   const from: ConnectionOptions & TcpSocketConnectOpts = { port: Number(port), localAddress, ALPNProtocols: ['h2'] }

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { fiveOperations } from '../examples/five-operations.ts'
 import type { Road } from './roads.ts'
 
-/** What a client of another make is told to do: it gets this as JSON on its standard input. */
+/** What a client of another make is to do: it gets this as JSON on its standard input. */
 export interface Work {
   url: string
   /** The file of the certificate to trust; empty where the road is plain. */

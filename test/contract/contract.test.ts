@@ -13,7 +13,7 @@ test('the contract is what was last read in review', async () => {
   await expect(declared()).toMatchFileSnapshot('./contract.txt')
 })
 
-describe('what the contract tells a client is enough to call it:', () => {
+describe('the contract has all that a client needs to call it:', () => {
   test('the tests know every offered operation, and each by a name of its own', () => {
     const names = offered.map(([, { desc }]) => desc.name)
     expect([...Object.keys(contract), ...Object.keys(streams)].toSorted()).toEqual(names.toSorted())

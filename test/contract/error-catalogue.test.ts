@@ -30,7 +30,10 @@ const statuses: Partial<Record<CodeName, number>> = {
   UNAUTHENTICATED: 401,
 }
 const ownStatuses = new Map(
-  [...read('services/gateway/listen/http-status.ts').matchAll(/\['([A-Z_]+)', (\d{3})\]/g)].map(([, reason, status]) => [reason!, Number(status)]), // prettier-ignore
+  [...read('services/gateway/listen/http-status.ts').matchAll(/\['([A-Z_]+)', (\d{3})\]/g)].map(([, reason, status]) => [
+    reason!,
+    Number(status),
+  ]),
 )
 
 /** The ways to write a reason in the sources, each with its code. */
@@ -60,7 +63,9 @@ function read(file: string): string {
   return readFileSync(join(root, file), 'utf8')
 }
 
-const lines = read('docs/errors.md').split('\n').filter((line) => line.startsWith('| `')) // prettier-ignore
+const lines = read('docs/errors.md')
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
 const documented = lines.map((line) => /^(\| `.+?` \| .+? \| \d+ \|) \S.*\. ?\|$/.exec(line)?.[1] ?? line)
 
 test('the catalogue has each error of the code and no other', () => {

@@ -66,7 +66,7 @@ test('an organization’s owner gets no permission of the instance, not even a f
       expect(grantsPermission([role], permission)).toBe(false)
 })
 
-describe('nobody grants a role beyond the own:', () => {
+describe('no one grants a role beyond the own:', () => {
   // What no role above it gives away, and the strongest role that each covers.
   const beyond: Record<string, string[]> = {
     IAM_OWNER: [],

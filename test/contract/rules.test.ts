@@ -54,7 +54,7 @@ test('all violations are reported at once, with their JSON paths', () => {
     userName: '',
     userId: 'a b',
     profile: { firstName: '', lastName: 'x'.repeat(201), nickName: '', preferredLanguage: 'de_DE', gender: 9 },
-    email: { email: 'nobody', sendCode: { urlTemplate: '' } },
+    email: { email: 'no-address', sendCode: { urlTemplate: '' } },
     password: 'short',
   }
   expect(faults('users.v1.UserService.AddHumanUser', request).sort()).toEqual([
@@ -87,7 +87,10 @@ test('a violation in a list names the index', () => {
 
 describe('a time', () => {
   const at = (seconds: bigint, nanos = 0) => {
-    const names = { 'notifier.v1.EventService.SearchEvents': 'filter.since', 'users.v1.CredentialService.AddMachineKey': 'expirationDate' } // prettier-ignore
+    const names = {
+      'notifier.v1.EventService.SearchEvents': 'filter.since',
+      'users.v1.CredentialService.AddMachineKey': 'expirationDate',
+    }
     return Object.entries(names).flatMap(([name, path]) => {
       const time = create(TimestampSchema, { seconds, nanos })
       const message = path === 'filter.since' ? { filter: { since: time } } : { userId: 'u', expirationDate: time }

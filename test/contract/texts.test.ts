@@ -19,10 +19,8 @@ test.each([
   'a@exa mple.com',
   ' a@example.com',
   '"a b"@example.com',
-])(
-  // prettier-ignore
-  '"%s" is no valid address',
-  (email) => expect(faults('users.v1.UserService.SetEmail', { userId: 'u', email })).toEqual(['email']),
+])('"%s" is no valid address', (email) =>
+  expect(faults('users.v1.UserService.SetEmail', { userId: 'u', email })).toEqual(['email']),
 )
 
 test.each(['a', '-', '_', 'Az09_-', 'x'.repeat(200)])('%s may be chosen as an id', (userId) => {
@@ -62,11 +60,7 @@ describe('a language', () => {
     'sgn-BE-FR',
     'hy-x-a',
     'fil',
-  ])(
-    // prettier-ignore
-    'may be "%s"',
-    (tag) => expect(at(tag)).toEqual([]),
-  )
+  ])('may be "%s"', (tag) => expect(at(tag)).toEqual([]))
   test.each([
     'd',
     '-',
@@ -85,11 +79,7 @@ describe('a language', () => {
     'dé',
     'abcdefghi',
     'de-1',
-  ])(
-    // prettier-ignore
-    'may not be "%s"',
-    (tag) => expect(at(tag)).toEqual(['preferredLanguage']),
-  )
+  ])('may not be "%s"', (tag) => expect(at(tag)).toEqual(['preferredLanguage']))
   test('has at most ten characters', () => expect(at('de-CH-1996-x')).toContain('preferredLanguage'))
 })
 

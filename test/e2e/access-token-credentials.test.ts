@@ -1,6 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { inSeconds } from '../examples/machines.ts'
-import { type ExampleClient, clientCredentials, basic, newClient, obtainToken, sendForm, tokenPath } from '../examples/oauth.ts' // prettier-ignore
+import {
+  type ExampleClient,
+  clientCredentials,
+  basic,
+  newClient,
+  obtainToken,
+  sendForm,
+  tokenPath,
+} from '../examples/oauth.ts'
 import { newOrganization, ok } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'

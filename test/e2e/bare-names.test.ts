@@ -5,7 +5,16 @@ import {
 } from '@zitadel/proto/zitadel/session/v2/session_service_pb.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { clientCredentials, newClient, sendForm, tokenPath } from '../examples/oauth.ts'
-import { admin, type ExampleHuman, newHuman, newMachine, newMember, newOrganization, ok, unique } from '../examples/people.ts' // prettier-ignore
+import {
+  admin,
+  type ExampleHuman,
+  newHuman,
+  newMachine,
+  newMember,
+  newOrganization,
+  ok,
+  unique,
+} from '../examples/people.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { call as json, recordSecret, over } from './clients/encodings.ts'
 import { hasMailbox, mailCount, mailTo } from './mailbox.ts'

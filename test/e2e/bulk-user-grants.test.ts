@@ -22,7 +22,7 @@ beforeAll(async () => {
 const times = (n: number) => Array.from({ length: n }, (_, index) => index)
 const reasons = (results: any[]) => results.map(({ error }) => error?.details[0].reason)
 
-/** Adds machines and gives their ids. */
+/** Adds machines and returns their ids. */
 async function newUsers(number: number): Promise<string[]> {
   const users = times(number).map(() => ({ machine: { userName: unique('machine'), name: 'M' } }))
   return ok(await json('BulkAddUsers', { users }, admin(home))).results.map(({ done }: any) => done.id)

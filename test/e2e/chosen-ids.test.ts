@@ -74,7 +74,7 @@ describe.each(over('json'))('a chosen id over $encoding', ({ call }) => {
     const [projectId, project] = [unique('squatted'), await newProject(home)]
     expect(reason(await asOwner('AddProject', { name: 'P', projectId }))).toBe('PERMISSION_DENIED')
     expect(reason(await json('AddProject', { name: 'P', projectId }, admin(abroad)))).toBe('ok')
-    // Nothing tells the owner that the id is in use elsewhere.
+    // Nothing shows the owner that the id is in use elsewhere.
     expect(reason(await asOwner('AddProject', { name: 'P', projectId }))).toBe('PERMISSION_DENIED')
     const granted = { projectId: project, grantedOrgId: abroad, grantId: unique('g') }
     expect(reason(await asOwner('AddProjectGrant', granted))).toBe('PERMISSION_DENIED')

@@ -32,7 +32,13 @@ beforeAll(async () => {
   }
 })
 
-const all = ['a machine without roles', 'ORG_OWNER here', 'ORG_OWNER_VIEWER here', 'ORG_OWNER elsewhere', 'ORG_OWNER_VIEWER elsewhere'] // prettier-ignore
+const all = [
+  'a machine without roles',
+  'ORG_OWNER here',
+  'ORG_OWNER_VIEWER here',
+  'ORG_OWNER elsewhere',
+  'ORG_OWNER_VIEWER elsewhere',
+]
 const may: [caller: string, machines: string[]][] = [
   ['the instance’s owner', all],
   // Roles from another organization do not shield a machine from its own organization.
@@ -44,7 +50,7 @@ const may: [caller: string, machines: string[]][] = [
   ['a machine without roles', []],
 ]
 
-describe.each(adds)('nobody gains permissions by %s:', (operation) => {
+describe.each(adds)('no one gains permissions by %s:', (operation) => {
   test.each(may)('%s makes them for %j', async (caller, allowed) => {
     for (const [index, machine] of all.entries()) {
       const { call } = encodings[index % encodings.length]!

@@ -18,8 +18,14 @@ beforeAll(async () => {
 const kinds = [
   { add: 'AddPersonalAccessToken', list: 'ListPersonalAccessTokens', remove: 'RemovePersonalAccessToken', id: 'tokenId', all: 'tokens' }, // prettier-ignore
   { add: 'AddMachineKey', list: 'ListMachineKeys', remove: 'RemoveMachineKey', id: 'keyId', all: 'keys' },
-  { add: 'AddMachineSecret', list: 'ListMachineSecrets', remove: 'RemoveMachineSecret', id: 'secretId', all: 'secrets' },
-] as const // prettier-ignore
+  {
+    add: 'AddMachineSecret',
+    list: 'ListMachineSecrets',
+    remove: 'RemoveMachineSecret',
+    id: 'secretId',
+    all: 'secrets',
+  },
+] as const
 
 describe.each(over('grpc-web'))('credentials of a machine over $encoding', ({ call }) => {
   describe.each(kinds)('$all', ({ add, list, remove, id, all }) => {

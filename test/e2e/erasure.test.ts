@@ -41,7 +41,7 @@ const removalOf = (receipt: string) =>
 
 describe.each(over('grpc'))(`over $encoding${why}`, ({ call }) => {
   test.skipIf(byUrl)(
-    'a removal can be undone: until then nobody finds the user, and then all is as before',
+    'a removal can be undone: until then no one finds the user, and then all is as before',
     async () => {
       const human = await newHuman()
       const { userId, userName } = human
@@ -51,7 +51,10 @@ describe.each(over('grpc'))(`over $encoding${why}`, ({ call }) => {
       expect(Date.parse(forgetAt) - Date.parse(details.changeDate)).toBe(7 * 86_400_000)
 
       for (const operation of ['GetUser', 'DeleteUser', 'LockUser', 'DeactivateUser'] as const)
-      expect([operation, reason(await call(operation, { userId }, house.machine))]).toEqual([operation, 'USER_NOT_FOUND']) // prettier-ignore
+        expect([operation, reason(await call(operation, { userId }, house.machine))]).toEqual([
+          operation,
+          'USER_NOT_FOUND',
+        ])
       const found = await act('SearchUsers', { query: { userName: { text: userName } } }).catch(() => ({ users: [] }))
       expect(found.users ?? []).toEqual([])
       expect(reason(await signIn(human))).toBe('CREDENTIALS_INVALID')
@@ -86,11 +89,11 @@ describe.each(over('grpc'))(`over $encoding${why}`, ({ call }) => {
     expect(reason(refused[0]!)).toBe('PERMISSION_DENIED')
     expect(reason(await call('DeleteUser', { userId }, house.machine))).toBe('USER_NOT_FOUND')
 
-    const forgotten = ok(await forget(userId))
-    expect(forgotten.forgetAt ?? null).toBeNull()
-    expect(Number(forgotten.details.sequence)).toBe(Number(removed.details.sequence) + 1)
-    expect(removalOf(forgotten.receipt)).toMatchObject({ userId, removedBy: 'admin-machine', forgotten: atOnce })
-    expect(removalOf(forgotten.receipt)).not.toHaveProperty('forgetAt')
+    const erased = ok(await forget(userId))
+    expect(erased.forgetAt ?? null).toBeNull()
+    expect(Number(erased.details.sequence)).toBe(Number(removed.details.sequence) + 1)
+    expect(removalOf(erased.receipt)).toMatchObject({ userId, removedBy: 'admin-machine', forgotten: atOnce })
+    expect(removalOf(erased.receipt)).not.toHaveProperty('forgetAt')
     expect(reason(await call('RestoreUser', { userId }, house.machine))).toBe('USER_NOT_FOUND')
     expect(reason(await forget(userId))).toBe('USER_NOT_FOUND')
     await act('AddMachineUser', { userName, name: 'heir' })
@@ -101,15 +104,21 @@ describe.each(over('grpc'))(`over $encoding${why}`, ({ call }) => {
     expect(reason(await call('RestoreUser', { userId: stranger.userId }, house.machine))).toBe('USER_NOT_FOUND')
   })
 
-  test.skipIf(byUrl)('who waits to be forgotten is forgotten or restored by nobody with fewer roles', async () => {
+  test.skipIf(byUrl)('no one with fewer roles erases or restores a user who waits to be erased', async () => {
     const [{ userId }, manager] = [await newHuman(), await newHuman()]
     await act('UpdateOrganizationMember', { userId, roles: ['ORG_OWNER'] })
     await act('UpdateOrganizationMember', { userId: manager.userId, roles: ['ORG_USER_MANAGER'] })
     const { sessionToken } = ok(await signIn(manager))
     const asManager = { ...house.machine, token: sessionToken as string }
     ok(await call('DeleteUser', { userId }, house.machine))
-    for (const [operation, request] of [['DeleteUser', { forgetNow: true }], ['RestoreUser', {}]] as const) // prettier-ignore
-      expect([operation, reason(await call(operation, { userId, ...request }, asManager))]).toEqual([operation, 'PERMISSION_DENIED']) // prettier-ignore
+    for (const [operation, request] of [
+      ['DeleteUser', { forgetNow: true }],
+      ['RestoreUser', {}],
+    ] as const)
+      expect([operation, reason(await call(operation, { userId, ...request }, asManager))]).toEqual([
+        operation,
+        'PERMISSION_DENIED',
+      ])
     ok(await call('RestoreUser', { userId }, house.machine))
     const plain = await newHuman()
     await act('RemoveOrganizationMember', { userId: plain.userId })
@@ -147,7 +156,7 @@ describe.each(over('grpc'))(`over $encoding${why}`, ({ call }) => {
   )
 })
 
-test.skipIf(byUrl)(`whoever waits is forgotten by the service itself once the time is over${why}`, async () => {
+test.skipIf(byUrl)(`whoever waits is erased by the service itself once the time is over${why}`, async () => {
   const { userId } = await newHuman()
   ok(await json('DeleteUser', { userId }, house.machine))
   const sql = postgres(house.servers.databaseUrl, { max: 1, onnotice: () => {} })

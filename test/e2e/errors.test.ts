@@ -59,7 +59,7 @@ beforeAll(async () => {
 const takesGuesses = /^(CREDENTIALS|PASSWORD)_INVALID$/
 const allOf = (reason: string) => (takesGuesses.test(reason) ? everyEncoding.toSpliced(4, 1) : everyEncoding)
 
-/** The first case of each reason comes in every encoding, and the others take turns. */
+/** The first case of each reason comes in every encoding, and each of the others in one of them. */
 const seen = new Set<string>()
 const cases = errorCases.map((entry, at) => {
   const key = `${entry.reason} ${entry.code}`

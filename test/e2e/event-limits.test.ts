@@ -28,7 +28,7 @@ async function newOrganization(): Promise<string> {
   return ok(await call('AddOrganization', { name: unique('Organization') }, roster.machine)).organizationId
 }
 
-/** Adds a project with these roles and gives its id. */
+/** Adds a project with these roles and returns its id. */
 async function newProject(roleKeys: string[]): Promise<string> {
   const { id } = ok(await call('AddProject', { name: unique('Project') }, owner()))
   for (let at = 0; at < roleKeys.length; at += 50)
@@ -96,7 +96,7 @@ test('the largest allowed grant is one event that everybody gets, and a project 
   for (const { error } of refused) expect(error).toMatchObject(limitOf('aggregate.characters', '1048576'))
 })
 
-test('an old event that the broker refuses is parked and logged, and the events behind it go on', async () => {
+test('an old event that the broker refuses is a dead letter and logged, and the events behind it go on', async () => {
   const { userId } = await me()
   const { id: projectId } = ok(await call('AddProject', { name: unique('Project') }, owner()))
   const grantId = unique('grant')

@@ -91,7 +91,7 @@ describe.each(over('grpc-web'))('events over $encoding', ({ call, encoding }) =>
       'roster.member.added.v1',
       'roster.organization.added.v1',
     ])
-    expect(await types({ actors: ['nobody-at-all'] })).toEqual([])
+    expect(await types({ actors: ['no-one-at-all'] })).toEqual([])
     expect(await types({ since: new Date(Date.now() + 3_600_000).toISOString() })).toEqual([])
     expect(await types({ since: '2020-01-01T00:00:00Z', organizationId: home })).toEqual(await types({}))
     // The first and the last valid time.
@@ -120,7 +120,11 @@ describe.each(over('grpc-web'))('events over $encoding', ({ call, encoding }) =>
       const { events = [] } = await searchHome(request)
       for (const event of events) expect(event.organizationId).toBe(home)
     }
-    const answer = await call('SearchOrganizationEvents', { filter: { organizationId: abroad } }, { ...viewer, organization: home }) // prettier-ignore
+    const answer = await call(
+      'SearchOrganizationEvents',
+      { filter: { organizationId: abroad } },
+      { ...viewer, organization: home },
+    )
     expect(factsOf(answer)).toMatchObject({ code: 3, fields: ['filter.organizationId'] })
   })
 
@@ -196,7 +200,10 @@ describe.skipIf(!house)(`the events of PostgreSQL${house ? '' : ' (a Roster by U
       const rows = await sql<{ id: string }[]>`
         select ${service} || '-' || position as id from ${sql(`roster_${service}`)}.events e order by e.transaction_id, e.position
       `
-      stored.set(service, rows.map(({ id }) => id)) // prettier-ignore
+      stored.set(
+        service,
+        rows.map(({ id }) => id),
+      )
     }
     const { events } = await all(search, { limit: 333 })
     for (const service of services) {

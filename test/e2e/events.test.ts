@@ -94,7 +94,7 @@ async function writeSomething() {
   await newProject(organization)
 }
 
-/** Runs the program of docs/events.md as a process of its own. Gives its output, which grows. */
+/** Runs the program of docs/events.md as a process of its own. Returns its output, which grows. */
 async function runConsumer(): Promise<Record<string, unknown>[]> {
   const document = await readFile(join(root, 'docs/events.md'), 'utf8')
   const [, lines] = /```js\n(.*?)```/s.exec(document)!

@@ -23,7 +23,7 @@ describe.each(over('grpc'))('failed sign-ins over $encoding', ({ call }) => {
       'CREDENTIALS_INVALID',
     )
 
-  test('are told once a minute, and change nothing of the user', async () => {
+  test('are published once a minute, and change nothing of the user', async () => {
     const human = await newHuman(home, { password: unique('Password') })
     const before = await getUser(human.userId)
     await fail(human.userName)
@@ -38,7 +38,7 @@ describe.each(over('grpc'))('failed sign-ins over $encoding', ({ call }) => {
   })
 })
 
-test('a wrong present password is told as well', async () => {
+test('a wrong present password is published as well', async () => {
   const human = await newHuman(home, { password: unique('Password') })
   const { sessionToken: token } = ok(
     await json('CreateSession', { loginName: human.userName, password: human.password }),

@@ -71,7 +71,9 @@ describe('what was built on something that is gone', () => {
     const [mine, theirs] = [await give(projectId, ['reader']), await give(projectId, [], abroad)]
     const [stays, goes] = [await give(kept, ['reader']), await give(kept, [], abroad)]
     await act('RemoveProject', { projectId })
-    expect(reason(await json('GetProjectGrant', { projectId, grantId: grants[0]! }, admin(home)))).toBe('PROJECT_GRANT_NOT_FOUND') // prettier-ignore
+    expect(reason(await json('GetProjectGrant', { projectId, grantId: grants[0]! }, admin(home)))).toBe(
+      'PROJECT_GRANT_NOT_FOUND',
+    )
     await act('RemoveProjectGrant', { projectId: kept, grantId: grants[1]! })
     for (const [grant, organization] of [
       [mine, home],
@@ -81,7 +83,10 @@ describe('what was built on something that is gone', () => {
       await expect.poll(async () => reason(await grantOf(grant, organization)), soon).toBe('USER_GRANT_NOT_FOUND')
     expect(reason(await grantOf(stays))).toBe('ok')
     expect((await act('SearchUserGrants', { projectId })).userGrants).toBeUndefined()
-    expect((await act('SearchGrantedProjects', {}, admin(abroad))).grantedProjects?.map(({ projectId: id }: any) => id) ?? []).not.toContain(projectId) // prettier-ignore
+    expect(
+      (await act('SearchGrantedProjects', {}, admin(abroad))).grantedProjects?.map(({ projectId: id }: any) => id) ??
+        [],
+    ).not.toContain(projectId)
   })
 
   test('goes even if it is given while the role is being removed', { timeout: 60_000 }, async () => {

@@ -71,7 +71,9 @@ describe.each(over('connect'))('grants over $encoding', ({ call }) => {
     expect(reason(more)).toBe('ROLE_NOT_FOUND')
     await here('DeactivateProjectGrant', request)
     expect(reason(await call('DeactivateProjectGrant', request, admin(home)))).toBe('PROJECT_GRANT_ALREADY_INACTIVE')
-    expect((await here('SearchProjectGrants', { state: 'PROJECT_GRANT_STATE_INACTIVE', projectId })).projectGrants).toHaveLength(1) // prettier-ignore
+    expect(
+      (await here('SearchProjectGrants', { state: 'PROJECT_GRANT_STATE_INACTIVE', projectId })).projectGrants,
+    ).toHaveLength(1)
     expect(await rolesOf(projectId, userId)).toEqual([])
     const late = { userId: (await newHuman(abroad)).userId, projectId }
     expect(reason(await call('AddUserGrant', late, admin(abroad)))).toBe('PROJECT_GRANT_INACTIVE')
@@ -192,8 +194,8 @@ describe('a user', () => {
     expect(permissions).toContain('user.grant.write')
     expect(permissions).not.toContain('org.member.write')
     expect(permissions.filter((name: string) => name.startsWith('iam.'))).toEqual([])
-    const nobody = await newMember(home, [])
-    expect((await act('GetMyPermissions', {}, nobody)).permissions ?? []).toEqual([])
+    const roleless = await newMember(home, [])
+    expect((await act('GetMyPermissions', {}, roleless)).permissions ?? []).toEqual([])
     const all = (await act('GetMyPermissions', {})).permissions
     const owner = (await act('GetMyPermissions', {}, await newMember(home, ['ORG_OWNER']))).permissions
     expect(all).toEqual(expect.arrayContaining(['org.create', ...owner]))

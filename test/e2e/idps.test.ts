@@ -149,7 +149,7 @@ describe.each(over('grpc'))('over $encoding,', ({ call }) => {
     })
   })
 
-  test('a provider is unknown to every other owner, and nobody else takes its name', async () => {
+  test('a provider is unknown to every other owner, and no one else takes its name', async () => {
     const abroad = await newMember(await newOrganization(), ['ORG_OWNER'])
     const name = unique('Provider')
     const ours = ok(await call('AddOrganizationOIDCIDP', addition(examples.oidc, name), owner)).idpId

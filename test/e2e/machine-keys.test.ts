@@ -108,7 +108,11 @@ describe('an invalid public key is refused, and the error names the field:', () 
   })
 
   test('a key of another algorithm than the named one', async () => {
-    const request = { userId: await newMachine(home), publicKey: examplePair('EdDSA').pem, algorithm: 'KEY_ALGORITHM_ES256' } // prettier-ignore
+    const request = {
+      userId: await newMachine(home),
+      publicKey: examplePair('EdDSA').pem,
+      algorithm: 'KEY_ALGORITHM_ES256',
+    }
     expect(factsOf(await json('AddMachineKey', request, owner)).fields).toEqual(['publicKey'])
   })
 

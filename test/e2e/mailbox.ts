@@ -39,7 +39,6 @@ export async function noticeTo(address: string): Promise<PlainMail> {
   }
 }
 
-/** The number of mails to an address. */
 export async function mailCount(address: string): Promise<number> {
   return (await mailsTo(address)).length
 }

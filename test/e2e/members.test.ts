@@ -91,7 +91,7 @@ describe.each(over('grpc-web'))('members over $encoding', ({ call }) => {
     )
   })
 
-  test('nobody gives or takes a role above the own, nor changes a member that has one', async () => {
+  test('no one gives or takes a role above the own, nor changes a member that has one', async () => {
     const { userId } = await newHuman(home)
     const manager = await newMember(home, [])
     const rest = { userId: manager.userId, roles: ['IAM_USER_MANAGER'] }
@@ -230,7 +230,7 @@ describe('at the same moment', () => {
     }
   })
 
-  test('an owner that is removed gives nobody a role afterwards', async () => {
+  test('an owner who is removed gives no one a role afterwards', async () => {
     for (let round = 0; round < 15; round++) {
       const organization = await newOrganization()
       const [{ userId, token }, ...others] = await Promise.all([

@@ -62,7 +62,7 @@ test('an organization gives a user 1,000 memberships and no more, and all that c
   ok(await call('DeleteUser', { userId }, admin()))
 }, 120_000)
 
-test('a user of a hundred and one organizations is told a hundred of them, and that there are more', async () => {
+test('a user of a hundred and one organizations gets a hundred of them, and learns that there are more', async () => {
   const { userId, secret } = await newClient({ organization: home, jwt: true, roles: ['ORG_OWNER_VIEWER'] })
   const roles = ['ORG_OWNER', 'ORG_OWNER_VIEWER', 'ORG_USER_MANAGER']
   const join = async (organization: string) =>

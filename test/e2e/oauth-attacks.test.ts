@@ -32,7 +32,7 @@ const attacks: { attack: string; forge: (client: ExampleClient) => Promise<strin
   },
   { attack: 'another issuer than subject', forge: claims({ iss: 'somebody' }) },
   { attack: 'another subject than issuer', forge: claims({ sub: 'somebody' }) },
-  { attack: 'an unknown machine', forge: claims({ iss: 'nobody', sub: 'nobody' }) },
+  { attack: 'an unknown machine', forge: claims({ iss: 'no-one', sub: 'no-one' }) },
   {
     attack: 'the name of a machine without its organization',
     forge: (c) => claims({ iss: c.userName, sub: c.userName })(c),
@@ -51,11 +51,11 @@ const attacks: { attack: string; forge: (client: ExampleClient) => Promise<strin
   { attack: 'an empty jti', forge: claims({ jti: '' }) },
   { attack: 'a key of another machine, by that key’s id', forge: (client) => byForeignKey(client, true) },
   { attack: 'a key of another machine, by an own key’s id', forge: (client) => byForeignKey(client, false) },
-  { attack: 'a key of nobody', forge: (client) => byForeignPair(client) },
+  { attack: 'a key of no one', forge: (client) => byForeignPair(client) },
   { attack: 'a removed key', forge: (client) => removedKey(client) },
   { attack: 'a key that has expired', forge: (client) => expiredKey(client) },
   {
-    attack: 'a critical header that nobody knows',
+    attack: 'an unknown critical header',
     forge: (client) => assertion(client, { header: { crit: ['x'], x: 1 } }),
   },
   { attack: 'cut off', forge: async (client) => (await assertion(client)).slice(0, -4) },

@@ -32,7 +32,8 @@ const post = (form: Record<string, string>) => sendForm(tokenPath, { ...grant, .
 const byBasic = (id: string, secret: string, form: Record<string, string> = {}) =>
   sendForm(tokenPath, { ...grant, ...form }, { headers: basic(id, secret) })
 const own = () => ({ client_id: client.userId, client_secret: client.secret })
-const domainOf = async (organization: string) => ok(await call('GetMyOrganization', {}, admin(organization))).organization.primaryDomain // prettier-ignore
+const domainOf = async (organization: string) =>
+  ok(await call('GetMyOrganization', {}, admin(organization))).organization.primaryDomain
 
 const malformed: { attack: string; send: () => Promise<OAuthAnswer> }[] = [
   { attack: 'the secret in the address', send: () => sendForm(`${tokenPath}?client_secret=${client.secret}`, { ...grant, client_id: client.userId }) }, // prettier-ignore

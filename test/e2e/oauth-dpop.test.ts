@@ -71,7 +71,15 @@ test('openid-client obtains a bound token, uses it and has it introspected', asy
   })
   const userinfo = await openid.fetchUserInfo(config, answer.access_token, client.userId, { DPoP: handle })
   expect(userinfo.sub).toBe(client.userId)
-  const own = await openid.fetchProtectedResource(config, answer.access_token, new URL(userUrl()), 'GET', undefined, undefined, { DPoP: handle }) // prettier-ignore
+  const own = await openid.fetchProtectedResource(
+    config,
+    answer.access_token,
+    new URL(userUrl()),
+    'GET',
+    undefined,
+    undefined,
+    { DPoP: handle },
+  )
   expect(own.status).toBe(200)
 })
 

@@ -86,7 +86,7 @@ describe('userinfo', () => {
     return { status: response.status, body: await response.json(), challenge: response.headers.get('www-authenticate') }
   }
 
-  test.each(['GET', 'POST'])('by %s tells what the scope is for, and no more', async (method) => {
+  test.each(['GET', 'POST'])('by %s returns what the scope is for, and no more', async (method) => {
     const { userId, userName, organization } = client
     const of = async (scope: string) => (await ask(await obtainToken(client, scope), method)).body
     expect(await of('openid')).toEqual({ sub: userId, organization })
@@ -104,7 +104,7 @@ describe('userinfo', () => {
     expect(challenge).toContain('error="insufficient_scope"')
   })
 
-  test('tells a human’s session everything', async () => {
+  test('returns everything to a human’s session', async () => {
     const human = await newHuman(home, { password: unique('Password') })
     expect((await ask(await signIn(human))).body).toEqual({
       sub: human.userId,

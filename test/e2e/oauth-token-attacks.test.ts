@@ -74,10 +74,10 @@ const attacks: { attack: string; forge: () => Promise<string> | string }[] = [
 ]
 
 /** Each attack in one encoding. */
-const inTurns = attacks.map((attack, at) => ({ ...attack, ...encodings[at % encodings.length]! }))
+const inEncodings = attacks.map((attack, at) => ({ ...attack, ...encodings[at % encodings.length]! }))
 
 describe('every gateway refuses a forged access token, and introspection calls it inactive:', () => {
-  test.each(inTurns)('$attack, over $encoding', async ({ forge, call }) => {
+  test.each(inEncodings)('$attack, over $encoding', async ({ forge, call }) => {
     const forged = await forge()
     for (const url of urls)
       expect(factsOf(await call('GetUser', { userId: client.userId }, { token: forged, url })).reason).toBe(
@@ -180,7 +180,8 @@ describe('knowledge and end of a token:', () => {
     const owner = await newClient({ organization: home })
     const { userId } = owner
     const { token: pat, tokenId } = ok(await call('AddPersonalAccessToken', { userId }, admin()))
-    const seen = () => Promise.all(urls.map(async (url) => factsOf(await call('GetUser', { userId }, { token: pat, url })).reason)) // prettier-ignore
+    const seen = () =>
+      Promise.all(urls.map(async (url) => factsOf(await call('GetUser', { userId }, { token: pat, url })).reason))
     await revoke(client, pat)
     expect(await introspect(pat)).toMatchObject({ active: true, sub: userId, token_type: 'Bearer' })
     expect(await seen()).toEqual([undefined, undefined])

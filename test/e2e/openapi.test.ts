@@ -51,7 +51,7 @@ describe.skipIf(byUrl)(`the OpenAPI document of a running Roster${why}`, () => {
       }
     console.log(`${done.size} of ${operations.length} operations of /openapi.json succeeded, all others were refused`)
     expect(faults).toEqual([])
-    // The others need what nobody can make up, such as a code from a mail.
+    // The others need what no one can make up, such as a code from a mail.
     expect(done.size).toBeGreaterThan(operations.length * 0.6)
   }, 120_000)
 

@@ -109,7 +109,7 @@ describe.each(over('grpc-web'))('the life of an organization, over $encoding', (
     ok(await call('SetPrimaryDomain', { domain }, admin(await newOrganization())))
   })
 
-  test('nobody ends an organization with a user whose role on the instance is above the own', async () => {
+  test('no one ends an organization with a user whose role on the instance is above the own', async () => {
     const id = await newOrganization()
     const [owner, viewer] = [await newMember(id, ['ORG_OWNER']), await newMember(id, [])]
     ok(await json('AddInstanceMember', { userId: viewer.userId, roles: ['IAM_OWNER_VIEWER'] }, admin()))

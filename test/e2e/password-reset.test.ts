@@ -80,7 +80,7 @@ describe.each(over('connect'))('a forgotten password over $encoding', ({ call })
     expect(reasonOf(await reset(userId, verificationCode))).toBe('CODE_INVALID')
   })
 
-  test.skipIf(!hasMailbox())(`a changed address is told at the former one, without a code${mailbox}`, async () => {
+  test.skipIf(!hasMailbox())(`the former address gets a notice of the new one, without a code${mailbox}`, async () => {
     const { userId, email } = await newPerson()
     ok(await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, admin(home)))
     const { subject, text } = await noticeTo(email)
@@ -106,7 +106,7 @@ test('a request for a code has the same answer for every name', async () => {
   await newMachine(home, machine)
   const unverified = await newHuman(home, { verification: { returnCode: {} } })
   const known = await newPerson()
-  const names = [known.userName, unverified.userName, machine, unique('nobody'), `${unique('nobody')}@unknown.example`]
+  const names = [known.userName, unverified.userName, machine, unique('no-one'), `${unique('no-one')}@unknown.example`]
   const answers: Answer[] = []
   for (const loginName of names) answers.push(await json('RequestPasswordReset', { loginName }))
   const seen = answers.map(({ headers, ok: response, http }) => ({ names: Object.keys(headers), response, http }))
@@ -115,14 +115,14 @@ test('a request for a code has the same answer for every name', async () => {
 })
 
 test.skipIf(!house)(
-  `the answer does not wait for the database, so its time tells nothing${house ? '' : ' (skipped: a Roster by URL hides its database)'}`,
+  `the answer does not wait for the database, so its time reveals nothing${house ? '' : ' (skipped: a Roster by URL hides its database)'}`,
   async () => {
     const { userName } = await newPerson()
     const sql = postgres(house!.databaseUrl, { max: 1, onnotice: () => {} })
     await sql.begin(async (transaction) => {
-      // Nobody finds a user meanwhile.
+      // No one finds a user meanwhile.
       await transaction`lock table roster_users.unique_keys in access exclusive mode`
-      for (const loginName of [userName, unique('nobody')])
+      for (const loginName of [userName, unique('no-one')])
         expect(ok(await json('RequestPasswordReset', { loginName }))).toEqual({})
     })
     await sql.end()

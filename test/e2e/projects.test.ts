@@ -75,7 +75,12 @@ describe.each(over('grpc'))('projects over $encoding', ({ call }) => {
       found.push(...page.roles.map(({ key }: any) => key))
       if (!(cursor = page.nextCursor ?? '')) break
     }
-    expect(found).toEqual(roles.filter((_, n) => n % 2 === 0).map(({ key }) => key).toSorted()) // prettier-ignore
+    expect(found).toEqual(
+      roles
+        .filter((_, n) => n % 2 === 0)
+        .map(({ key }) => key)
+        .toSorted(),
+    )
     const key = { text: 'key-1', method: 'TEXT_QUERY_METHOD_STARTS_WITH' }
     expect((await act('SearchProjectRoles', { projectId, key })).roles).toHaveLength(11)
     const { nextCursor } = await act('SearchProjectRoles', { projectId, limit: 4 })

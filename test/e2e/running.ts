@@ -3,9 +3,9 @@ export interface RunningRoster {
   url: string
   /** The bearer token of the machine administrator. */
   adminToken: string
-  /** The password of the human administrator; undefined where nobody gave it. */
+  /** The password of the human administrator; undefined if it is not given. */
   adminPassword: string | undefined
-  /** A mailbox with the API of Mailpit or maildev; undefined where nobody gave it. */
+  /** A mailbox with the API of Mailpit or maildev; undefined if it is not given. */
   mailboxUrl: string | undefined
   /** A file with every secret that a client of this run received or sent, one in each line. */
   secretsFile: string

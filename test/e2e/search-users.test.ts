@@ -108,7 +108,11 @@ test.each<[string, Options, string[]]>([
     'none of several',
     query(
       { typeQuery: { type: 'TYPE_HUMAN' } },
-      { notQuery: { query: { orQuery: { queries: [text('email', 'a', 'STARTS_WITH'), text('firstName', 'Ada', 'EQUALS')] } } } }, // prettier-ignore
+      {
+        notQuery: {
+          query: { orQuery: { queries: [text('email', 'a', 'STARTS_WITH'), text('firstName', 'Ada', 'EQUALS')] } },
+        },
+      },
     ),
     ['Grace', 'zoe'],
   ],
@@ -156,7 +160,7 @@ test('a search covers another organization only for a caller with rights there, 
   expect(new Set(users.map((user: any) => user.organizationId))).toEqual(new Set([abroad]))
   const everywhere = { allOrganizations: true, queries: [text('email', domain, 'CONTAINS')], withTotal: true }
   expect(ok(await json('SearchUsers', everywhere as JsonObject, admin(home))).total).toBe(8)
-  // Within another condition it only filters, and so tells nothing of others.
+  // Within another condition it only filters, and so reveals nothing of others.
   const inner = query({ orQuery: { queries: [{ organizationIdQuery: { organizationId: abroad } }] } })
   expect(await found(inner)).toEqual([])
 })

@@ -30,7 +30,7 @@ async function live() {
     )
     await call('VerifyEmail', { userId: me.userId, verificationCode: verificationCode.toLowerCase() })
     await call('CreateSession', { loginName: me.userName, password: unique('mistyped') })
-    await call('CreateSession', { loginName: unique('nobody'), password: unique('mistyped') })
+    await call('CreateSession', { loginName: unique('no-one'), password: unique('mistyped') })
     const short = unique('x').repeat(20)
     recordSecret(short)
     // The password is too long, so that the error says something about the field.
@@ -66,7 +66,7 @@ async function useProviders(organization: string) {
     }
 }
 
-// A code is mailed and left, returned and used, and wrong. A changed address is told.
+// A code is mailed and left, returned and used, and wrong. A changed address causes a notice.
 async function resetPasswords(call: Call, organization: string) {
   const [left, human] = [await newHuman(organization), await newHuman(organization)]
   ok(await call('RequestPasswordReset', { loginName: left.userName }))

@@ -53,10 +53,10 @@ describe.each(over('json'))('sessions over $encoding', ({ call }) => {
   test('a foreign session can be ended only with session.delete, such as by an owner of the organization', async () => {
     const human = await newPerson()
     const { sessionId } = ok(await signInAs(human.userName, human.password))
-    const [nobody, owner] = [await newMember(home, []), await newMember(home, ['ORG_OWNER'])]
-    const refused = await call('DeleteSession', { sessionId }, nobody)
+    const [roleless, owner] = [await newMember(home, []), await newMember(home, ['ORG_OWNER'])]
+    const refused = await call('DeleteSession', { sessionId }, roleless)
     expect(factsOf(refused).reason).toBe('PERMISSION_DENIED')
-    expect((await call('DeleteSession', { sessionId: 'unknown' }, nobody)).error).toEqual(refused.error)
+    expect((await call('DeleteSession', { sessionId: 'unknown' }, roleless)).error).toEqual(refused.error)
     ok(await call('DeleteSession', { sessionId }, owner))
   })
 
@@ -94,7 +94,7 @@ describe('the answer to a failed sign-in does not reveal the reason', () => {
     const without = await newHuman(home)
     const answers = [
       await attempt(userName, 'wrong-password'),
-      await attempt(unique('nobody'), password),
+      await attempt(unique('no-one'), password),
       await attempt(`${userName}@unknown.example.com`, password),
       await attempt(machine, password),
       await attempt(without.userName, password),
@@ -105,7 +105,7 @@ describe('the answer to a failed sign-in does not reveal the reason', () => {
 })
 
 test.skipIf(!adminPassword)(
-  `nobody ends a session of a user with a role above the own${adminPassword ? '' : ' (needs the administrator’s password)'}`,
+  `no one ends a session of a user with a role above the own${adminPassword ? '' : ' (needs the administrator’s password)'}`,
   async () => {
     const { token } = await newMember('default', ['ORG_OWNER'])
     const { sessionId } = ok(await json('CreateSession', { loginName: 'admin', password: adminPassword! }))

@@ -39,7 +39,7 @@ function signIn(loginName: string, password: string, from: string, gateway = 0):
 
 const reasonOf = (answer: Answer) => factsOf(answer).reason ?? 'in'
 
-describe('a hundred wrong passwords from twenty addresses lock nobody out:', () => {
+describe('a hundred wrong passwords from twenty addresses lock no one out:', () => {
   const home = address()
   const attackers = Array.from({ length: 20 }, address)
   let person: Awaited<ReturnType<typeof newPerson>>
@@ -84,7 +84,7 @@ test('of fifty concurrent guesses from one address, at two gateways, five are ch
 test('every spelling of a name counts alike, also for a name that no user has', async () => {
   const { userName } = await newPerson()
   const { primaryDomain } = ok(await call('GetMyOrganization', {}, admin())).organization
-  for (const name of [userName, unique('nobody')]) {
+  for (const name of [userName, unique('no-one')]) {
     const from = address()
     const spellings = [name, name.toUpperCase(), `${name}@${primaryDomain}`, `${name}@${primaryDomain.toUpperCase()}`]
     const reasons: string[] = []

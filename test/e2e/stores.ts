@@ -74,6 +74,6 @@ async function readValue(redis: Redis, key: string): Promise<string> {
   }
   const type = await redis.type(key)
   const read = readers[type]
-  if (!read) throw new Error(`nobody reads a ${type}`)
+  if (!read) throw new Error(`no function reads a ${type}`)
   return JSON.stringify(await read())
 }

@@ -76,7 +76,7 @@ describe.each(over('grpc-web'))('over $encoding, an organization’s owner', ({ 
 })
 
 describe('a manager of all users', () => {
-  test('changes nobody who has more permissions at home, and a role elsewhere shields no one from it', async () => {
+  test('changes no one who has more permissions at home, and a role elsewhere shields no one from it', async () => {
     const [manager, abroad] = [await newMember(home, []), await newOrganization()]
     ok(await json('AddInstanceMember', { userId: manager.userId, roles: ['IAM_USER_MANAGER'] }, admin()))
     const [guest, lead, ownerAbroad] = [await newHuman(abroad), await newHuman(abroad), await newHuman(abroad)]

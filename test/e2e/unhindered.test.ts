@@ -7,7 +7,7 @@ import { factsOf } from './clients/call.ts'
 import { call } from './clients/encodings.ts'
 import { hasMailbox, mailCount, mailTo } from './mailbox.ts'
 
-// What a stranger or another organization asks for, and fills, keeps nobody else out.
+// What a stranger or another organization asks for, and fills, keeps no one else out.
 
 test('very many new pairs of keys at once, of a machine without a role: most are refused, and people sign in', async () => {
   const [home, hostile] = [await newOrganization(), await newOrganization()]

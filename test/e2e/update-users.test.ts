@@ -1,5 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { admin, getUser, newHuman, newMachine, newMember, newOrganization, ok, profile, unique, uniqueEmail } from '../examples/people.ts' // prettier-ignore
+import {
+  admin,
+  getUser,
+  newHuman,
+  newMachine,
+  newMember,
+  newOrganization,
+  ok,
+  profile,
+  unique,
+  uniqueEmail,
+} from '../examples/people.ts'
 import { newClient, obtainToken } from '../examples/oauth.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'

@@ -55,7 +55,7 @@ async function end(signal: NodeJS.Signals) {
 const act = async (operation: Operation, request: JsonObject) => ok(await call(operation, request, house.machine))
 const reason = (answer: Answer) => factsOf(answer).reason ?? 'ok'
 
-/** Adds a machine with so many grants and one membership. Gives its id and those of the grants. */
+/** Adds a machine with so many grants and one membership. Returns its id and those of the grants. */
 async function newHolder(count: number) {
   const { userId } = await act('AddMachineUser', { userName: unique('machine'), name: 'M' })
   await act('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] })

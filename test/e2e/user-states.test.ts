@@ -1,6 +1,17 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Operation } from '../examples/contract.ts'
-import { admin, getUser, newHuman, newMachine, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts' // prettier-ignore
+import {
+  admin,
+  getUser,
+  newHuman,
+  newMachine,
+  newMember,
+  newOrganization,
+  ok,
+  signIn,
+  unique,
+  uniqueEmail,
+} from '../examples/people.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
 
@@ -57,7 +68,10 @@ describe.each(over('connect'))('over $encoding', ({ call }) => {
       .poll(async () => reason(await call('GetUser', { userId }, human)), { timeout: 1000 })
       .toBe('TOKEN_INVALID')
     for (const [operation, more] of later)
-      expect([operation, reason(await call(operation, { userId, ...more }, admin(home)))]).toEqual([operation, 'USER_NOT_FOUND']) // prettier-ignore
+      expect([operation, reason(await call(operation, { userId, ...more }, admin(home)))]).toEqual([
+        operation,
+        'USER_NOT_FOUND',
+      ])
     expect(reason(await call('CreateSession', { loginName: userName, password }))).toBe('CREDENTIALS_INVALID')
     const machine = { userName: unique('machine'), name: 'M', userId }
     expect(reason(await call('AddMachineUser', machine, admin(home)))).toBe('USER_ID_TAKEN')

@@ -89,7 +89,7 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
     permission: 'user.read',
     operation: '/roster.users.v1.UserService/GetUser',
     ...providerUrls,
-    // Nobody can make up a cursor.
+    // No one can make up a cursor.
     cursor: '',
   }
   return {

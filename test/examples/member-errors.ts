@@ -35,7 +35,7 @@ export const memberErrors: ErrorCase[] = [
       fails(update, notFound('MEMBER_NOT_FOUND'), 'the user is no member', member(unknown, [role])),
       fails(remove, notFound('MEMBER_NOT_FOUND'), 'the user is no member', (world) => ({
         ...of(world),
-        userId: world.nobody.userId,
+        userId: world.roleless.userId,
       })),
       fails(search, invalid, 'there is no such role', (world) => ({ ...of(world), role: above }), { fields: ['role'] }),
       fails(search, invalid, 'the limit is too high', (world) => ({ ...of(world), limit: 1001 }), {
@@ -44,7 +44,7 @@ export const memberErrors: ErrorCase[] = [
       fails(
         search,
         { ...invalid, reason: 'CURSOR_INVALID' },
-        'nobody gave the cursor',
+        'the cursor is made up',
         (world) => ({ ...of(world), cursor: 'abc' }),
         { fields: ['cursor'] },
       ),

@@ -4,7 +4,6 @@ import { type ErrorCase, exists, fails, invalid, notFound, precondition } from '
 const none = () => ({})
 const inFirst = { organization: () => 'default' }
 
-/** Organizations. */
 export const organizationErrors: ErrorCase[] = [
   ...['default', 'roster'].map((orgId) =>
     fails('AddOrganization', exists('ORGANIZATION_ID_TAKEN'), `the id is ${orgId}`, () => ({ name: 'O', orgId })),
@@ -35,7 +34,7 @@ export const organizationErrors: ErrorCase[] = [
   fails(
     'SearchOrganizations',
     { ...invalid, reason: 'CURSOR_INVALID' },
-    'nobody gave the cursor',
+    'the cursor is made up',
     () => ({ cursor: 'abc' }),
     { fields: ['cursor'] },
   ),

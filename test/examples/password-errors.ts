@@ -1,4 +1,14 @@
-import { denied, type ErrorCase, fails, invalid, manager, nobody, notFound, powerless, precondition } from './world.ts'
+import {
+  anonymous,
+  denied,
+  type ErrorCase,
+  fails,
+  invalid,
+  manager,
+  notFound,
+  powerless,
+  precondition,
+} from './world.ts'
 
 const newPassword = { password: 'New-Password-1' }
 const wrong = 'wrong-password'
@@ -18,7 +28,7 @@ export const passwordErrors: ErrorCase[] = [
     ({ human: { userId } }) => ({ userId, newPassword: { password: 'short' } }),
     { fields: ['newPassword.password'] },
   ),
-  fails('SetPassword', invalid, 'the present one is missing for the own user', (world) => set(world.nobody.userId), {
+  fails('SetPassword', invalid, 'the present one is missing for the own user', (world) => set(world.roleless.userId), {
     ...powerless,
     fields: ['currentPassword'],
   }),
@@ -48,12 +58,12 @@ export const passwordErrors: ErrorCase[] = [
 
 const codeInvalid = { reason: 'CODE_INVALID', code: 3, http: 400 }
 const code = (userId: string) => ({ userId, verificationCode: 'WRONG2', newPassword: 'New-Password-1' })
-const atFault = { ...nobody, fields: ['verificationCode'] }
+const atFault = { ...anonymous, fields: ['verificationCode'] }
 const idOf = (userId: string) => ({ userId })
 
 /** RequestPasswordReset, PasswordReset and ResetPassword. */
 export const passwordResetErrors: ErrorCase[] = [
-  fails('RequestPasswordReset', invalid, 'nothing is sent', () => ({}), { ...nobody, fields: ['loginName'] }),
+  fails('RequestPasswordReset', invalid, 'nothing is sent', () => ({}), { ...anonymous, fields: ['loginName'] }),
   fails(
     'PasswordReset',
     denied,
@@ -81,7 +91,7 @@ export const passwordResetErrors: ErrorCase[] = [
     idOf(unverified.userId),
   ),
   fails('ResetPassword', invalid, 'nothing is sent', () => ({ userId: 'u' }), {
-    ...nobody,
+    ...anonymous,
     fields: ['verificationCode', 'newPassword'],
   }),
   fails('ResetPassword', codeInvalid, 'the user is unknown', () => code('unknown'), atFault),

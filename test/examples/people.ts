@@ -25,7 +25,7 @@ export function admin(organization?: string) {
   return { token: inject('roster').adminToken, organization }
 }
 
-/** Adds an organization and gives its id. */
+/** Adds an organization and returns its id. */
 export async function newOrganization(name = unique('Organization')): Promise<string> {
   return ok(await call('AddOrganization', { name }, admin())).organizationId
 }
@@ -81,7 +81,7 @@ export const profile = {
   gender: 'GENDER_FEMALE',
 }
 
-/** Adds a machine and gives its id. */
+/** Adds a machine and returns its id. */
 export async function newMachine(organization: string, userName = unique('machine')): Promise<string> {
   return ok(await call('AddMachineUser', { userName, name: 'A machine' }, admin(organization))).userId
 }

@@ -7,7 +7,7 @@ const cursorInvalid = { reason: 'CURSOR_INVALID', code: 3, http: 400 }
 const foreign = ({ foreignProject }: World) => ({ projectId: foreignProject })
 const own = ({ project }: World) => ({ projectId: project })
 
-/** An operation on one object of the acting organization: nobody else finds it. */
+/** An operation on one object of the acting organization: no one else finds it. */
 function hidden(operation: Operation, reason: string, request: (world: World) => object): ErrorCase[] {
   const withRequest = (world: World) => request(world) as never
   return [fails(operation, notFound(reason), 'it is unknown or foreign', withRequest, owner)]

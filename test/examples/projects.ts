@@ -1,7 +1,7 @@
 import { call } from '../e2e/clients/encodings.ts'
 import { admin, ok, unique } from './people.ts'
 
-/** Adds a project with these roles and gives its id. */
+/** Adds a project with these roles and returns its id. */
 export async function newProject(organization: string, roles: string[] = []): Promise<string> {
   const { id } = ok(await call('AddProject', { name: unique('Project') }, admin(organization)))
   for (const roleKey of roles)
@@ -9,13 +9,13 @@ export async function newProject(organization: string, roles: string[] = []): Pr
   return id
 }
 
-/** Grants the owner's project to another organization and gives the id of the grant. */
+/** Grants the owner's project to another organization and returns the id of the grant. */
 export async function grantProject(owner: string, projectId: string, grantedOrgId: string, roleKeys: string[]) {
   const { grantId } = ok(await call('AddProjectGrant', { projectId, grantedOrgId, roleKeys }, admin(owner)))
   return grantId as string
 }
 
-/** Adds an identity provider and gives its id and name. */
+/** Adds an identity provider and returns its id and name. */
 export async function newIdp(name = unique('Provider')): Promise<{ idpId: string; name: string }> {
   const { idpId } = ok(
     await call(

@@ -1,13 +1,13 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import { profile, unique } from './people.ts'
 import {
+  anonymous,
   denied,
   type ErrorCase,
   exists,
   fails,
   invalid,
   manager,
-  nobody,
   notFound,
   owner,
   powerless,
@@ -99,12 +99,12 @@ export const userStateErrors: ErrorCase[] = (
 
 const forgetNow = (userId: string) => ({ userId, forgetNow: true })
 
-/** DeleteUser that waits for nothing: nobody learns or may do more by it. */
+/** DeleteUser that waits for nothing: no one learns or may do more by it. */
 export const forgetNowErrors: ErrorCase[] = [
-  fails('DeleteUser', denied, 'a foreign user is to be forgotten', (w) => forgetNow(w.stranger.userId), manager),
-  fails('DeleteUser', denied, 'an unknown user is to be forgotten', () => forgetNow('unknown'), manager),
-  fails('DeleteUser', denied, 'a stronger user is to be forgotten', (w) => forgetNow(w.owner.userId), manager),
-  fails('DeleteUser', notFound('USER_NOT_FOUND'), 'there is nobody to forget', () => forgetNow('unknown')),
+  fails('DeleteUser', denied, 'a foreign user is to be erased', (w) => forgetNow(w.stranger.userId), manager),
+  fails('DeleteUser', denied, 'an unknown user is to be erased', () => forgetNow('unknown'), manager),
+  fails('DeleteUser', denied, 'a stronger user is to be erased', (w) => forgetNow(w.owner.userId), manager),
+  fails('DeleteUser', notFound('USER_NOT_FOUND'), 'there is no user to erase', () => forgetNow('unknown')),
 ]
 
 /** The same operations, for users that are not in the required state. */
@@ -114,9 +114,8 @@ export const userStateRefusals: ErrorCase[] = [
   fails('UnlockUser', precondition('USER_NOT_LOCKED'), 'the user is active', (world) => idOf(world.machineId)),
 ]
 
-/** SetEmail. */
 export const setEmailErrors: ErrorCase[] = [
-  fails('SetEmail', unauthenticated('TOKEN_MISSING'), 'there is no token', ofHuman, nobody),
+  fails('SetEmail', unauthenticated('TOKEN_MISSING'), 'there is no token', ofHuman, anonymous),
   fails('SetEmail', unauthenticated('TOKEN_INVALID'), 'the token is unknown', ofHuman, {
     as: () => ({ token: 'no-token-of-ours' }),
   }),
@@ -188,7 +187,7 @@ export const credentialErrors: ErrorCase[] = [
 
 const codeInvalid = { reason: 'CODE_INVALID', code: 3, http: 400 }
 const code = (userId: string) => ({ userId, verificationCode: 'WRONG2' })
-const atFault = { ...nobody, fields: ['verificationCode'] }
+const atFault = { ...anonymous, fields: ['verificationCode'] }
 const credentialsInvalid = unauthenticated('CREDENTIALS_INVALID')
 const signIn = (loginName: string) => ({ loginName, password: 'wrong-password' })
 
@@ -206,7 +205,7 @@ export const codeAndSessionErrors: ErrorCase[] = [
   fails('ResendEmailCode', notFound('USER_NOT_FOUND'), 'the user is a machine', ({ machineId }) => ({
     userId: machineId,
   })),
-  fails('CreateSession', credentialsInvalid, 'the user is unknown', () => signIn(unique('unknown')), nobody),
-  fails('CreateSession', credentialsInvalid, 'the password is wrong', ({ human }) => signIn(human.userName), nobody),
+  fails('CreateSession', credentialsInvalid, 'the user is unknown', () => signIn(unique('unknown')), anonymous),
+  fails('CreateSession', credentialsInvalid, 'the password is wrong', ({ human }) => signIn(human.userName), anonymous),
   fails('DeleteSession', notFound('SESSION_NOT_FOUND'), 'the session is unknown', () => ({ sessionId: 'unknown' })),
 ]

@@ -84,7 +84,6 @@ const renamed = (userId: string) => ({ userId, userName: 'new-name' })
 /** Operations that correct a user, show its history, and find and end its sessions. */
 export const userLifeErrors: ErrorCase[] = [
   ...(['UpdateUserName', 'UpdateHumanProfile', 'UpdateMachine'] as const).flatMap((operation) => [
-    // prettier-ignore
     fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => renameOnly(operation, 'unknown')),
   ]),
   fails('UpdateUserName', invalid, 'the name is missing', ({ human }) => idOf(human.userId), { fields: ['userName'] }),

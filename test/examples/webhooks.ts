@@ -10,7 +10,7 @@ export async function receiver(): Promise<TestReceiver> {
   return made
 }
 
-/** A webhook that is removed at the end of its test, so that nobody sends to a stopped receiver. */
+/** A webhook that is removed at the end of its test, so that nothing is sent to a stopped receiver. */
 export async function subscribe(organization: string, request: object) {
   const { webhookId, secret } = ok(await call('AddWebhook', { ...request }, admin(organization)))
   onTestFinished(async () => void (await call('RemoveWebhook', { webhookId }, admin(organization))))

@@ -23,7 +23,7 @@ export async function buildWorld() {
     stranger: await newHuman(abroad),
     manager: await newMember(home, ['ORG_USER_MANAGER']),
     owner: await newMember(home, ['ORG_OWNER']),
-    nobody: await newMember(home, []),
+    roleless: await newMember(home, []),
     project,
     foreignProject,
     grant: await grantProject(abroad, foreignProject, home, ['reader']),
@@ -90,7 +90,7 @@ export function precondition(reason: string): Facts {
 }
 
 /** Callers of the table. */
-export const nobody = { as: () => null }
-export const powerless = { as: ({ nobody: human }: World) => human }
+export const anonymous = { as: () => null }
+export const powerless = { as: ({ roleless: human }: World) => human }
 export const manager = { as: ({ manager: human }: World) => human }
 export const owner = { as: ({ owner: human }: World) => human }

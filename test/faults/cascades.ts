@@ -64,7 +64,7 @@ export async function removeDoomed(running: Running, { organizationId, projectId
   ])
 }
 
-/** Waits until nothing of them is left. Gives what is left, and what went without naming its cause. */
+/** Waits until nothing of them is left. Returns what is left, and what went without naming its cause. */
 export async function checkDoomed(inspection: Inspection, doomed: Doomed): Promise<string[]> {
   for (const end = Date.now() + goneWithin; ; await sleep(100)) {
     const left = await inspection.left(doomed)
@@ -73,11 +73,11 @@ export async function checkDoomed(inspection: Inspection, doomed: Doomed): Promi
   }
 }
 
-/** Waits until nothing can be read of its users. Gives the places where something still can. */
+/** Waits until nothing can be read of its users. Returns the places where something still can. */
 export async function checkForgotten(inspection: Inspection, doomed: Doomed): Promise<string[]> {
   for (const end = Date.now() + goneWithin; ; await sleep(200)) {
     const places = await inspection.readable(doomed)
     if (places.length === 0) return []
-    if (Date.now() > end) return places.map((place) => `${place} still tells who was removed`)
+    if (Date.now() > end) return places.map((place) => `${place} still shows who was removed`)
   }
 }

@@ -48,24 +48,24 @@ export async function findUncaused(sql: Sql, { organizationId, projectId }: Doom
   return rows.map(({ id }) => `${id} names no cause`)
 }
 
-/** Whose names and addresses are to be forgotten: those of all users of an organization, or of one. */
-export type Forgotten = Pick<Doomed, 'organizationId' | 'marker'> & { userId?: string }
+/** Whose names and addresses are to be erased: those of all users of an organization, or of one. */
+export type Erased = Pick<Doomed, 'organizationId' | 'marker'> & { userId?: string }
 
 /** Where the names and addresses of users can still be read: the tables of all services, and the stream. */
 export async function findReadable(
   sql: Sql,
-  streamed: (forgotten: Forgotten) => Promise<string[]>,
-  forgotten: Forgotten,
+  streamed: (erased: Erased) => Promise<string[]>,
+  erased: Erased,
 ): Promise<string[]> {
   const tables = await sql<{ schema: string; name: string }[]>`
     select schemaname as schema, tablename as name from pg_tables where schemaname like 'roster\\_%'
   `
-  const places = await streamed(forgotten)
+  const places = await streamed(erased)
   for (const { schema, name } of tables) {
-    const [row] = await sql<[{ tells: boolean }]>`
-      select exists (select from ${sql(schema)}.${sql(name)} t where t::text ilike ${`%${forgotten.marker}%`}) as tells
+    const [row] = await sql<[{ found: boolean }]>`
+      select exists (select from ${sql(schema)}.${sql(name)} t where t::text ilike ${`%${erased.marker}%`}) as found
     `
-    if (row.tells) places.push(`${schema}.${name}`)
+    if (row.found) places.push(`${schema}.${name}`)
   }
   return places
 }

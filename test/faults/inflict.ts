@@ -18,7 +18,7 @@ export async function inflict(running: Running, { faults, apart }: Round): Promi
   )
 }
 
-/** Begins a fault. Gives the function that ends it, or waits until the supervisor did. */
+/** Begins a fault. Returns the function that ends it, or waits until the supervisor did. */
 export async function begin(running: Running, fault: Fault): Promise<() => Promise<void> | void> {
   if (fault.kind === 'cut' || fault.kind === 'stall') {
     const cable = running.cables[fault.victim]
@@ -36,7 +36,6 @@ export async function begin(running: Running, fault: Fault): Promise<() => Promi
   }
 }
 
-/** The process with that name. */
 export function processOf({ servers, services }: Running, name: Process) {
   return isServer(name) ? servers[name]! : services.handles[name]
 }
@@ -46,7 +45,8 @@ function isServer(name: Process): name is 'nats' | 'redis' | 'postgres' {
 }
 
 /**
- * Stops a process and its children, because PostgreSQL answers in its children. Gives the function that lets them go on.
+ * Stops a process and its children, because PostgreSQL answers in its children. Returns the function that lets them go
+ * on.
  */
 export function pause(pid: number | undefined): () => void {
   if (pid === undefined) return () => {}

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { storingServices } from '../../deploy/provision.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { compare, type Seen, type Stored } from './compare.ts'
-import { type Doomed, findLeft, findReadable, findUncaused, type Forgotten } from './doomed.ts'
+import { type Doomed, findLeft, findReadable, findUncaused, type Erased } from './doomed.ts'
 import type { Remembered } from './load.ts'
 
 const settledWithin = 60_000
@@ -24,7 +24,7 @@ export interface Inspection {
   /** What is left of a removed organization and of a removed role. */
   left(doomed: Doomed): Promise<string[]>
   /** Where somebody can still read who was removed. */
-  readable(forgotten: Forgotten): Promise<string[]>
+  readable(erased: Erased): Promise<string[]>
   /** What went with them, and does not name its cause. */
   uncaused(doomed: Doomed): Promise<string[]>
   /** Humans who should have been mailed a code that is still valid. */
@@ -61,13 +61,13 @@ export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
         if (Date.now() > end) return ['events are still not published']
       const published = await readStream(natsUrl.admin)
       const after = await readEvents(sql)
-      const forgotten = forgottenIn(after)
-      const others = <Event extends { id: string }>(events: Event[]) => events.filter(({ id }) => !forgotten.has(id))
+      const erased = erasedIn(after)
+      const others = <Event extends { id: string }>(events: Event[]) => events.filter(({ id }) => !erased.has(id))
       const wrong = compare('in the stream', others(before), others(published), others(after))
       return wrong.map(({ sentence }) => sentence)
     },
     left: (doomed) => findLeft(sql, doomed),
-    readable: (forgotten) => findReadable(sql, (those) => streamedOf(natsUrl.admin, those), forgotten),
+    readable: (erased) => findReadable(sql, (those) => streamedOf(natsUrl.admin, those), erased),
     uncaused: (doomed) => findUncaused(sql, doomed),
     awaited: () => sql`
       select user_id as "userId", email from roster_users.found_addresses
@@ -85,7 +85,7 @@ export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
 const aboutCodes = ['email.code.requested', 'email.code.returned', 'email.changed', 'email.verified']
 
 /** The events of removed users that leave the stream: all but the removal. */
-function forgottenIn(events: Stored[]): Set<string> {
+function erasedIn(events: Stored[]): Set<string> {
   const isEnd = ({ aggregate, type }: Stored) => aggregate.startsWith('user ') && type === 'removed'
   const removed = new Set(events.filter(isEnd).map(({ aggregateId }) => aggregateId))
   const leaves = (event: Stored) =>
@@ -97,7 +97,7 @@ function forgottenIn(events: Stored[]): Set<string> {
 }
 
 // The subjects of users' events, but for the removals.
-async function streamedOf(url: string, { organizationId, userId = '*' }: Forgotten): Promise<string[]> {
+async function streamedOf(url: string, { organizationId, userId = '*' }: Erased): Promise<string[]> {
   const { host, username, password } = new URL(url)
   const connection = await connect({ servers: host, user: username, pass: password })
   try {

@@ -7,7 +7,7 @@ import type { Random } from './random.ts'
 import type { Running } from './running.ts'
 
 /** What a removal takes in its own transaction, and what follows it (docs/erasure.md). */
-const forgotten = ['key', 'searches', 'tokens', 'passwords', 'knownAddresses', 'waitingMails', 'userName']
+const erased = ['key', 'searches', 'tokens', 'passwords', 'knownAddresses', 'waitingMails', 'userName']
 const follows = ['stream', 'deliveries', 'statistics']
 
 /** Milliseconds in which they leave one by one: before the fault, under it and after it. */
@@ -72,7 +72,7 @@ export async function checkReceipts(running: Running, inspection: Inspection, le
       sequence: Number(answer.details.sequence),
       removedAt: new Date(answer.details.changeDate).toISOString(),
       removedBy: 'admin-machine',
-      forgotten,
+      forgotten: erased,
       follows,
     }
     const { removal = {} } = (content ?? {}) as { removal?: Record<string, unknown> }

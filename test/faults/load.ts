@@ -142,7 +142,7 @@ async function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Sends an acknowledged write again, in every encoding. Gives the faults of the answers. */
+/** Sends an acknowledged write again, in every encoding. Returns the faults of the answers. */
 export async function replay({ url, token }: { url: string; token: string }, write: Remembered): Promise<string[]> {
   const wrong: string[] = []
   for (const call of calls) {

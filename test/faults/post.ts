@@ -6,7 +6,7 @@ import type { Inspection } from './inspect.ts'
 export interface Post {
   /** The codes mailed to each address, including repetitions. */
   codes: Map<string, string[]>
-  /** Waits for the last mails. Gives the faults by address. */
+  /** Waits for the last mails. Returns the faults by address. */
   check(inspection: Inspection, url: string): Promise<Map<string, string>>
   stop(): void
 }

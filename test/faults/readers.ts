@@ -7,9 +7,9 @@ import { startWebhook } from './webhook.ts'
 
 /** The readers that get the events of a run from Roster itself, through all faults. */
 export interface Readers {
-  /** Waits until the readers of the API have every stored event. Gives the readers that do not. */
+  /** Waits until the readers of the API have every stored event. Returns the readers that do not. */
   caughtUp(): Promise<string[]>
-  /** Waits for the last events. Gives the faults of the whole run. */
+  /** Waits for the last events. Returns the faults of the whole run. */
   check(): Promise<{ webhook: Wrong[]; follow: Wrong[] }>
   /** The times when an event reached the webhook again, in milliseconds. */
   again: number[]

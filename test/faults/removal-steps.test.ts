@@ -7,7 +7,7 @@ import { processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
 import { askToRemove, checkReceipts, type Leaver, makeLeavers } from './leavers.ts'
 import { type Running, startRunning } from './running.ts'
-import { checkLeft, storesThatTell } from './still-readable.ts'
+import { checkLeft, readableStores } from './still-readable.ts'
 
 // The suite kills at random. Here a lock of PostgreSQL, or a keeper that refuses, holds a removal at each step.
 
@@ -32,12 +32,12 @@ afterAll(async () => {
   await running?.stop()
 })
 
-/** A user of whom every place tells. */
+/** A user whom every place still shows. */
 async function known(): Promise<Leaver> {
   const [leaver] = await makeLeavers(running, `step-${++number}`, 1)
   await vi.waitFor(async () => {
     expect(await inspection.readable(leaver!)).toContain('roster_notifier.deliveries')
-    expect(await storesThatTell(system, leaver!)).toEqual(
+    expect(await readableStores(system, leaver!)).toEqual(
       expect.arrayContaining(['subject_keys', 'stream', 'deliveries', 'statistics']),
     )
   }, soon)
@@ -60,7 +60,7 @@ const streamed = async ({ organizationId, userId }: Leaver) => {
   return Object.keys(state.subjects ?? {}).map((subject) => subject.split('.').slice(6).join('.'))
 }
 
-/** Locks a table. Gives the function that lets it go, which does nothing a second time. */
+/** Locks a table. Returns the function that lets it go, which does nothing a second time. */
 async function lock(table: string, mode: string): Promise<() => Promise<void>> {
   const connection = await sql.reserve()
   await connection.unsafe(`begin; lock table ${table} in ${mode} mode`)
@@ -84,7 +84,7 @@ interface Step {
   locks: string
   mode: string
   victim: 'users' | 'notifier'
-  /** Whether the removal has come so far, and something still tells of the user. */
+  /** Whether the removal has come so far, and some place still shows the user. */
   isReached(leaver: Leaver): Promise<boolean>
 }
 
@@ -146,10 +146,10 @@ describe('a removal ends, and nothing readable is left, where a process is kille
     running.cables['gateway↔nats'].cut()
     // This keeper removes what is of the user itself, and refuses what belongs to the user.
     const keeper = await startTestKeeper(running.servers.natsUrl, { users: ['user'] })
-    const parked = () => sql`select from roster_users.parked_for_followers where follower = 'forgetting'`
+    const deadLetters = () => sql`select from roster_users.parked_for_followers where follower = 'forgetting'`
     try {
       await release()
-      await vi.waitFor(async () => expect(await parked()).toHaveLength(1), soon)
+      await vi.waitFor(async () => expect(await deadLetters()).toHaveLength(1), soon)
       expect(await streamed(leaver)).toEqual(['removed'])
       await processOf(running, 'users').kill('SIGKILL')
     } finally {
@@ -157,7 +157,7 @@ describe('a removal ends, and nothing readable is left, where a process is kille
       running.cables['gateway↔nats'].mend()
     }
     await endsWell(leaver, Promise.resolve(answer))
-    await vi.waitFor(async () => expect(await parked()).toHaveLength(0), soon)
+    await vi.waitFor(async () => expect(await deadLetters()).toHaveLength(0), soon)
   })
 })
 
@@ -169,7 +169,8 @@ test('a receipt that is forged, missing or about another removal is a violation'
     })),
   )
   const { userId, answer } = one!
-  const wrongWith = (change: object) => checkReceipts(running, inspection, [{ ...one!, answer: { ...answer, ...change } }]) // prettier-ignore
+  const wrongWith = (change: object) =>
+    checkReceipts(running, inspection, [{ ...one!, answer: { ...answer, ...change } }])
   const [head, , signature] = answer.receipt.split('.')
   const forged = [head, other!.answer.receipt.split('.')[1], signature].join('.')
   for (const receipt of [forged, '', undefined])

@@ -5,11 +5,11 @@ import type { Inspection } from './inspect.ts'
 import type { Left } from './leavers.ts'
 import type { Running } from './running.ts'
 
-const forgottenWithin = 60_000
+const erasedWithin = 60_000
 
 /**
- * Waits until nothing can be read of them. Gives the places where something still can. `except`: stores of the command
- * `forgotten` that may take longer.
+ * Waits until nothing can be read of them. Returns the places where something still can. `except`: stores of the
+ * command `erasure-report` that may take longer.
  */
 export async function checkLeft(
   { operator }: Running,
@@ -20,14 +20,14 @@ export async function checkLeft(
   const system = openSystem(operator)
   try {
     const wrong: string[] = []
-    const end = Date.now() + forgottenWithin
+    const end = Date.now() + erasedWithin
     for (const leaver of left)
       for (; ; await sleep(300)) {
-        const told = [...(await inspection.readable(leaver)), ...(await storesThatTell(system, leaver))]
-        const places = told.filter((place) => !except.includes(place))
+        const readable = [...(await inspection.readable(leaver)), ...(await readableStores(system, leaver))]
+        const places = readable.filter((place) => !except.includes(place))
         if (places.length === 0) break
         if (Date.now() < end) continue
-        wrong.push(...places.map((place) => `${place} still tells who ${leaver.userId} was`))
+        wrong.push(...places.map((place) => `${place} still shows who ${leaver.userId} was`))
         break
       }
     return wrong
@@ -36,8 +36,8 @@ export async function checkLeft(
   }
 }
 
-/** What the operator's command `forgotten` says: the stores that still tell who a user was. */
-export async function storesThatTell(system: System, { userId }: { userId: string }): Promise<string[]> {
+/** The report of the operator's command `erasure-report`: the stores that still show who a user was. */
+export async function readableStores(system: System, { userId }: { userId: string }): Promise<string[]> {
   const found = await lookForUser(system, userId)
   if (!found) throw new Error(`there never was a user ${userId}`)
   return found.filter(({ readable }) => readable > 0).map(({ store }) => store)

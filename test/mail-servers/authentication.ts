@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/** Tells Postfix who may log in, by the protocol in which it asks Dovecot. */
+/** Answers Postfix who may log in, by the protocol in which it asks Dovecot. */
 export interface Authentication {
-  /** The lines of main.cf by which Postfix asks it, and lets in nobody else. */
+  /** The lines of main.cf by which Postfix asks it, and lets in no one else. */
   settings: string[]
   stop(): void
 }

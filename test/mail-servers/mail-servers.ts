@@ -27,7 +27,7 @@ export interface MailServerKind {
   users: string[]
   /** Below the root of the packages. */
   program: string
-  /** Writes the configuration and gives the arguments that start it in the foreground. */
+  /** Writes the configuration and returns the arguments that start it in the foreground. */
   configure(place: Place): string[]
 }
 
@@ -47,8 +47,8 @@ export interface Place {
 export const firstUser = 61_000
 
 /**
- * Downloads a mail server, and gives the folder of its packages. Undefined where this machine cannot run it: that takes
- * Debian's packages, and root.
+ * Downloads a mail server, and returns the folder of its packages. Undefined where this machine cannot run it: that
+ * takes Debian's packages, and root.
  */
 export function unpackMailServer({ packages, program }: MailServerKind): string | undefined {
   return unpackDebian(packages, (folder) => {

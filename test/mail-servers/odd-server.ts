@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 /** What the client waits for: the answer to a command, or to a whole mail. */
 export type Moment = 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'mail'
 
-/** A mail server as no program of Debian can be told to be. */
+/** A mail server as no program of Debian can be configured. */
 export interface OddServer {
   url: string
   /** The whole mails that it got, with those that it never acknowledged. */

@@ -5,7 +5,7 @@ export interface Exposed {
   name: string
   kind: string
   unit: string
-  tells: string
+  help: string
   /** Its labels, each with all values that were seen. */
   labels: Map<string, Set<string>>
   /** The services whose processes have it. */
@@ -17,7 +17,7 @@ export function readExposition(text: string, service: ServiceName, known: Map<st
   const helps = new Map<string, Partial<Exposed>>()
   for (const line of text.split('\n')) {
     const [, what, name, rest = ''] = /^# (HELP|TYPE|UNIT) (\S+) ?(.*)$/.exec(line) ?? []
-    if (what === 'HELP') helps.set(name!, { ...helps.get(name!), tells: rest })
+    if (what === 'HELP') helps.set(name!, { ...helps.get(name!), help: rest })
     if (what === 'UNIT') helps.set(name!, { ...helps.get(name!), unit: rest })
     if (what === 'TYPE' && name !== 'target_info')
       known.set(name!, {
@@ -44,15 +44,17 @@ export function readExposition(text: string, service: ServiceName, known: Map<st
 export function tableOf(known: Iterable<Exposed>, order: readonly ServiceName[]): string {
   const rows = [...known]
     .toSorted((a, b) => a.name.localeCompare(b.name))
-    .map(({ name, kind, unit, tells, labels, services }) => [
+    .map(({ name, kind, unit, help, labels, services }) => [
       `\`${name}\``,
       unit === '1' ? kind : `${kind}, ${unit.replace(/[{}]/g, '')}`,
       [...labels.keys()].map((label) => `\`${label}\``).join(', '),
       services.size === order.length ? 'all' : order.filter((service) => services.has(service)).join(', '),
-      tells,
+      help,
     ])
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`
-  return [line(['Metric', 'Kind', 'Labels', 'Of', 'What it tells']), '|---|---|---|---|---|', ...rows.map(line)].join(
-    '\n',
-  )
+  return [
+    line(['Metric', 'Kind', 'Labels', 'Of', 'What it measures']),
+    '|---|---|---|---|---|',
+    ...rows.map(line),
+  ].join('\n')
 }

@@ -35,7 +35,7 @@ export function addressOf({ name }: Place, user: number, email: string): string 
 
 /** The message of a step. Make it before the model applies the step. */
 export function requestOf(step: Step, model: Model, place: Place): JsonObject {
-  const idOf = (user: number) => model.users[user]?.id ?? 'nobody'
+  const idOf = (user: number) => model.users[user]?.id ?? 'no-one'
   switch (step.kind) {
     case 'AddHumanUser': {
       const email = { email: addressOf(place, model.users.length, step.email), ...choices[step.verification] }

@@ -59,7 +59,7 @@ const maxWrongTries = 5
 const mostMailsToAnAddress = 5
 const refused = (reason: string): Outcome => ({ reason })
 
-/** Gives the outcome of a step. Changes the model where the step is stored. */
+/** Returns the outcome of a step. Changes the model where the step is stored. */
 export function apply(model: Model, step: Step): Outcome {
   switch (step.kind) {
     case 'AddHumanUser':
@@ -145,20 +145,20 @@ function setEmail(user: ModelUser, { email, verification }: Step & { kind: 'SetE
       kill(human)
       user.sequence++
     }
-    tellFormerAddress(user, email)
+    noticeFormerAddress(user, email)
     Object.assign(human, { email, verified: true })
     return { sequence: user.sequence }
   }
   if (email === human.email && human.verified && verification !== 'unverified') return refused('EMAIL_NOT_CHANGED')
   if (isThrottled(human, email, verification)) return refused('MAILS_THROTTLED')
   if (email !== human.email || human.verified) user.sequence++
-  tellFormerAddress(user, email)
+  noticeFormerAddress(user, email)
   Object.assign(human, { email, verified: false })
   return newCode(user, verification)
 }
 
 // A notice adds one more event. Where there were too many, the change comes without it.
-function tellFormerAddress(user: ModelUser, email: string) {
+function noticeFormerAddress(user: ModelUser, email: string) {
   const { email: former, verified, notices } = user.human!
   const earlier = notices[former] ?? 0
   if (!verified || email === former || earlier >= mostMailsToAnAddress) return

@@ -38,7 +38,7 @@ async function atOnce(work: Promise<RosterError>): Promise<RosterError> {
   return error
 }
 
-test('nobody answers the method: UNAVAILABLE at once, with a hint to retry', async () => {
+test('no service answers the method: UNAVAILABLE at once, with a hint to retry', async () => {
   expect(await atOnce(failure(send()))).toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE', retryAfter: 1 })
 })
 

@@ -41,7 +41,7 @@ describe('a malformed call', () => {
     await send('AddMachineUser', machine())
   })
 
-  test('nobody can use the name of an object’s built-in property as a role', async () => {
+  test('no one can use the name of an object’s built-in property as a role', async () => {
     await start({ addMachineUser: async () => added })
     for (const organizationId of ['__proto__', 'constructor', 'toString']) {
       const call = callOf(owner, { organizationId })
@@ -81,7 +81,9 @@ test('stop refuses new calls and finishes those under way', async () => {
   await begun.promise
   let stopped = false
   const stopping = stop().then(() => (stopped = true))
-  await expect.poll(() => failure(send('AddMachineUser', machine(), callOf(owner, { deadline: Date.now() + 200 })))).toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE' }) // prettier-ignore
+  await expect
+    .poll(() => failure(send('AddMachineUser', machine(), callOf(owner, { deadline: Date.now() + 200 }))))
+    .toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE' })
   expect(stopped).toBe(false)
   finish.resolve(added)
   expect(AddMachineUserResponse.decode((await work).bytes).userId).toBe('made')

@@ -68,7 +68,7 @@ describe('an operation', () => {
     expect(serving.lines).toEqual([])
   })
 
-  test('whose error tells of a limit counts it under its name', async () => {
+  test('whose error is about a limit counts it under its name', async () => {
     const limit = limitReached('project.roles', 100, 'Too many.')
     const thrown = [limit, limit, new RosterError('UNAVAILABLE', 'STORE_OVERLOADED', 'Too many.')]
     await start({ addMachineUser: () => Promise.reject(thrown.pop()) })
@@ -84,7 +84,7 @@ describe('an operation', () => {
     ['null', () => Promise.reject(null)],
     ['an object without a prototype', () => Promise.reject(Object.create(null))],
     ['nothing, and answers nothing', () => Promise.resolve(undefined)],
-  ])('that fails with a foreign error (%s) tells the caller nothing about it', async (_, addMachineUser) => {
+  ])('that fails with a foreign error (%s) reveals nothing of it to the caller', async (_, addMachineUser) => {
     await start({ addMachineUser })
     const error = await failure(send('AddMachineUser', machine()))
     expect(error).toMatchObject({ code: 13, reason: 'INTERNAL', message: 'An internal error occurred.', metadata: {} })
@@ -138,7 +138,14 @@ describe('the order of the checks', () => {
   })
 
   test('where permit refuses: 7, even if the request is invalid too', async () => {
-    await start({ addMachineUser: { ...spying, permit: () => { throw permissionDenied() } } }) // prettier-ignore
+    await start({
+      addMachineUser: {
+        ...spying,
+        permit: () => {
+          throw permissionDenied()
+        },
+      },
+    })
     expect(await failure(send('AddMachineUser', machine({ userName: '' })))).toMatchObject(denied)
     expect(order).toEqual([])
   })
@@ -163,7 +170,10 @@ describe('the order of the checks', () => {
     await start({ addMachineUser: spying })
     const call = headers()
     call.set('roster-deadline', String(Date.now() - 1))
-    const { headers: marked } = await serving.gateway.connection.request(subject('AddMachineUser'), machine(), { headers: call, timeout: 5000 }) // prettier-ignore
+    const { headers: marked } = await serving.gateway.connection.request(subject('AddMachineUser'), machine(), {
+      headers: call,
+      timeout: 5000,
+    })
     expect(marked?.get('roster-error')).toBe('DEADLINE_EXCEEDED')
     expect(order).toEqual([])
   })
@@ -199,24 +209,24 @@ describe('an operation on an object', () => {
   })
 
   test('that is foreign is refused like one that does not exist', async () => {
-    const errors = await Promise.all(['guest', 'nobody', ''].map((id) => failure(send('SetEmail', email(id)))))
+    const errors = await Promise.all(['guest', 'no-one', ''].map((id) => failure(send('SetEmail', email(id)))))
     expect(new Set(errors.map(({ code, reason, message }) => JSON.stringify([code, reason, message]))).size).toBe(1)
     expect(errors[0]).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
   })
 
-  test('with an id that no database can hold is refused like a missing one, and nobody looks it up', async () => {
+  test('with an id that no database can hold is refused like a missing one, and is not looked up', async () => {
     expect(await failure(send('SetEmail', email('a\0b')))).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
     expect(order).toEqual([])
   })
 
   test('on the whole instance is open to IAM_OWNER, and the operation itself reports a missing object', async () => {
     const root = { ...anonymous, userId: 'root', instanceRoles: ['IAM_OWNER'] }
-    await send('SetEmail', email('nobody'), callOf(root))
+    await send('SetEmail', email('no-one'), callOf(root))
     expect(held).toBe(true)
     expect(await failure(send('SetEmail', email('a\0b'), callOf(root)))).toMatchObject({ code: 3 })
   })
 
-  test('may be public, so that nobody needs a token', async () => {
+  test('may be public, so that no caller needs a token', async () => {
     await stop()
     await start({ verifyEmail: async () => ({ details: undefined }) })
     await send(

@@ -22,7 +22,10 @@ const root: Caller = { ...owner, userId: 'root', instanceRoles: ['IAM_OWNER'] }
 let seen: Caller[]
 
 const serveWith = (readCaller: ReadCaller = testReader('users')) =>
-  serving.start({ addMachineUser: async (_: object, _request: object, { caller }: Call) => (seen.push(caller), added) }, { readCaller }) // prettier-ignore
+  serving.start(
+    { addMachineUser: async (_: object, _request: object, { caller }: Call) => (seen.push(caller), added) },
+    { readCaller },
+  )
 
 beforeEach(() => {
   seen = []

@@ -19,9 +19,9 @@ export interface AuditedHouse {
   roster(...args: string[]): Promise<Ran>
   /** Calls the command with a heap of so many megabytes. */
   rosterWithin(megabytes: number, ...args: string[]): Promise<Ran>
-  /** Writes a file of lines as `checkpoints` does, outside of that folder, and gives its path. */
+  /** Writes a file of lines as `checkpoints` does, outside of that folder, and returns its path. */
   keep(name: string, ...lines: object[]): Promise<string>
-  /** Calls `verify --audit --json`, and gives the findings of the users service. */
+  /** Calls `verify --audit --json`, and returns the findings of the users service. */
   found(...args: string[]): Promise<{ row: string; problem: string }[]>
   /** Runs statements as the role of the users service, which owns the tables. */
   asUsers(statements: string): Promise<void>
@@ -39,9 +39,17 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
   const kept = join(folder, 'kept.jsonl')
   const started = await startTestServers()
   const { servers } = started
-  const admin = postgres(servers.databaseUrl, { max: 2, onnotice: () => {}, connection: { search_path: 'roster_users' } }) // prettier-ignore
+  const admin = postgres(servers.databaseUrl, {
+    max: 2,
+    onnotice: () => {},
+    connection: { search_path: 'roster_users' },
+  })
   const roster = (...args: string[]) => runOperator(args, operatorSettings(servers))
-  const house = await startHouse(servers.serviceDatabaseUrls, { WRITES_PER_CALLER: '100000', CHECKPOINT_INTERVAL: '1' }, { servers }) // prettier-ignore
+  const house = await startHouse(
+    servers.serviceDatabaseUrls,
+    { WRITES_PER_CALLER: '100000', CHECKPOINT_INTERVAL: '1' },
+    { servers },
+  )
   try {
     await vi.waitFor(
       async () => {

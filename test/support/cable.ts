@@ -13,7 +13,7 @@ export interface Cable {
   stop(): Promise<void>
 }
 
-/** Lays a cable to the server of a URL, and gives the URL by that way. The URL names its port. */
+/** Lays a cable to the server of a URL, and returns the URL by that way. The URL names its port. */
 export async function layCable(target: string): Promise<Cable & { url: string }> {
   const url = new URL(target)
   const cable = await startCable(Number(url.port))

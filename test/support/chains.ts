@@ -29,7 +29,6 @@ export interface Chains {
   state(): Promise<Row>
   everythingIsChained(): Promise<void>
   everythingIsSigned(): Promise<void>
-  /** Ends all. */
   end(): Promise<void>
 }
 

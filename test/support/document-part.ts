@@ -7,7 +7,9 @@ export interface DocumentPart {
   replace(text: string): void
 }
 
-/** Finds in `docs/` what stands between `<!-- NAME: … -->`, which tells who writes it, and `<!-- end of the NAME -->`. */
+/**
+ * Finds in `docs/` what stands between `<!-- NAME: … -->`, which says who writes it, and `<!-- end of the NAME -->`.
+ */
 export function documentPart(document: string, name: string): DocumentPart {
   const file = new URL(`../../docs/${document}`, import.meta.url)
   const page = readFileSync(file, 'utf8')

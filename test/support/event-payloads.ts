@@ -49,8 +49,8 @@ export function testPayloads(service: string, payloads: Record<string, Record<st
     const text = readFileSync(document, 'utf8')
     const [start, end] = [`<!-- ${service} -->\n`, `<!-- /${service} -->`]
     const [before, after] = [text.split(start)[0]!, text.split(end)[1]!]
-    const told = documentEvents(events.map(({ aggregateType, type }) => messageOf(aggregateType, type)))
-    await expect(`${before}${start}\n${told}\n\n${end}${after}`).toMatchFileSnapshot(document)
+    const documented = documentEvents(events.map(({ aggregateType, type }) => messageOf(aggregateType, type)))
+    await expect(`${before}${start}\n${documented}\n\n${end}${after}`).toMatchFileSnapshot(document)
   })
 }
 

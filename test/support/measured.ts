@@ -6,7 +6,7 @@ class Reader extends MetricReader {
   override async onShutdown() {}
 }
 
-/** Measures in this process. Gives a function that reads a counter without labels. */
+/** Measures in this process. Returns a function that reads a counter without labels. */
 export function measureHere(): (name: string) => Promise<number> {
   const reader = new Reader()
   startMeasuring(new MeterProvider({ readers: [reader] }).getMeter('roster'))

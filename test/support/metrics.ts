@@ -6,7 +6,10 @@ class Reader extends MetricReader {
   override async onShutdown() {}
 }
 
-/** Measures in this process from now on. Gives the function that reads a counter or gauge, by the values of its labels. */
+/**
+ * Measures in this process from now on. Returns the function that reads a counter or gauge, by the values of its
+ * labels.
+ */
 export function startTestMetrics(): (name: string) => Promise<Record<string, number>> {
   const reader = new Reader()
   startMeasuring(new MeterProvider({ readers: [reader] }).getMeter('roster'))

@@ -28,7 +28,7 @@ export function operationsOf({ paths }: OpenApi) {
   )
 }
 
-/** Gives the object that a reference of the document leads to, or the object itself. */
+/** Returns the object that a reference of the document leads to, or the object itself. */
 export function resolve(document: OpenApi, part: any): any {
   if (typeof part?.$ref !== 'string') return part
   const found = (part.$ref as string)
@@ -39,7 +39,7 @@ export function resolve(document: OpenApi, part: any): any {
   return resolve(document, found)
 }
 
-/** Gives a function that names the faults of a value by a schema of the document. */
+/** Returns a function that names the faults of a value by a schema of the document. */
 export function createChecker(document: OpenApi): (schema: AnySchema, value: unknown) => string[] {
   const ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false })
   addFormats.default(ajv)

@@ -1,6 +1,8 @@
 import type { Sql } from '#lib/eventstore/database'
 
-/** Watches the statements that change or delete rows of a table. Gives a function that tells the most rows of one. */
+/**
+ * Watches the statements that change or delete rows of a table. Returns a function that returns the most rows of one.
+ */
 export async function watchPortions(sql: Sql, table: string): Promise<() => Promise<number>> {
   await sql.unsafe(`
     create table portions (count bigint);

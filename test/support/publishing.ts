@@ -46,7 +46,7 @@ const messages = testMessages({
   CounterRemoved: [],
 })
 
-/** The ids of all events, page by page, from the feeds of both replicas in turns. Ends after `until`, at the end. */
+/** The ids of all events, page by page, from the feeds of both replicas alternately. Ends after `until`, at the end. */
 export async function followBoth({ replicas, recent }: Publishing, until: () => boolean) {
   const feeds = replicas.map(({ sql }, index) =>
     createFeed({ service: 'users', sql, log: silent, messages, recent: recent[index]! }),

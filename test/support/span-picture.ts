@@ -1,7 +1,7 @@
 import type { Branch } from './span-tree.ts'
 
 const [width, names, row, top] = [960, 470, 20, 34]
-// Colors that people with any kind of colour vision tell apart, on light and on dark.
+// Colors that people with any kind of colour vision distinguish, on light and on dark.
 const colors = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00']
 
 /** A trace as a picture: a line for each span, below its parent, with a bar from its beginning to its end. */

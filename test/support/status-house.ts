@@ -2,9 +2,9 @@ import { expect, vi } from 'vitest'
 import { unique } from '../examples/people.ts'
 import { type OperatedHouse, startOperatedHouse } from './operated-house.ts'
 
-/** A Roster of which `status` tells. Its services sign checkpoints each second. */
+/** A Roster that `status` shows. Its services sign checkpoints each second. */
 export interface StatusHouse extends OperatedHouse {
-  /** What `status --json` tells. */
+  /** What `status --json` prints. */
   status(): Promise<any>
   /** Waits until `status` has nothing to attend to. */
   allIsWell(): Promise<void>

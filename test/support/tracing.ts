@@ -3,7 +3,7 @@ import { readWanted } from '#lib/telemetry/wanted'
 import { type ReceivedSpan, startTestCollector } from './collector.ts'
 
 /**
- * Traces this process, as the environment of a service would. `spans` stops the tracing, and gives all that the
+ * Traces this process, as the environment of a service would. `spans` stops the tracing, and returns all that the
  * collector received.
  */
 export async function startTracing(environment: Record<string, string> = {}): Promise<{

@@ -26,7 +26,7 @@ export interface Outcome {
   /** gRPC code and reason of each error answer, counted. */
   errors: Record<string, number>
   violations: string[]
-  /** The versions that today's gateway told while a former service ran. */
+  /** The versions that today's gateway reported while a former service ran. */
   mixed: Record<string, string[]>
 }
 
@@ -98,7 +98,9 @@ async function roll(fleet: Fleet, seed: number, say: (line: string) => void): Pr
     await during(`all ${version} again`, () => more(load))
     await load.stop()
 
-    const again = load.writes.filter(({ attempts, answer }, index) => answer !== undefined && (attempts > 1 || index % repeated === 1)) // prettier-ignore
+    const again = load.writes.filter(
+      ({ attempts, answer }, index) => answer !== undefined && (attempts > 1 || index % repeated === 1),
+    )
     for (const write of again) replayed.push(...(await replay({ url, token }, write)))
     const { webhook, follow } = await readers.check()
     const violations = [

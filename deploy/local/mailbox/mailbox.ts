@@ -120,7 +120,6 @@ function closeHttp(http: Server): Promise<void> {
   return new Promise((resolve) => http.close(() => resolve()))
 }
 
-/** The folder of mails in a home folder. */
 export function mailFolder(home: string): string {
   return join(home, 'mail')
 }

@@ -50,7 +50,7 @@ async function localBinaries(home: Home, say: (line: string) => void): Promise<s
   return 'path' in found ? dirname(found.path) : found
 }
 
-// The whole probe is made later, as the user that it will run as: postgres tells root nothing but its version.
+// The whole probe is made later, as the user that it will run as: postgres shows root nothing but its version.
 function starts(bin: string): boolean {
   return spawnSync(join(bin, 'postgres'), ['--version'], { stdio: 'ignore' }).status === 0
 }

@@ -18,8 +18,8 @@ export interface Wanted {
 export type Found = { path: string } | { image: string }
 
 /**
- * Looks on the PATH, then for a Docker engine, then installs Debian's package. Rejects with one sentence that tells
- * the reader what to do.
+ * Looks on the PATH, then for a Docker engine, then installs Debian's package. Rejects with one sentence that says
+ * what to do.
  */
 export async function findProgram(wanted: Wanted, say: (line: string) => void): Promise<Found> {
   const path = onPath(wanted.program)

@@ -11,7 +11,7 @@ const mostBytes = 700_000
 const mostValues = 15_000
 
 /**
- * Sends items in as many bulks as their size needs. Gives for each why it was refused; undefined for an item that was
+ * Sends items in as many bulks as their size needs. Returns for each why it was refused; undefined for an item that was
  * done.
  */
 export async function sendBulk(

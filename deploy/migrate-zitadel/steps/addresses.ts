@@ -15,7 +15,12 @@ export async function verifyAddresses(migration: Migration, organization: OurOrg
         ? [{ userId, username, email: type.value.email.email }]
         : [],
     )
-    const found = dry ? undefined : await findUsers(target, verified.map(({ userId }) => userId)) // prettier-ignore
+    const found = dry
+      ? undefined
+      : await findUsers(
+          target,
+          verified.map(({ userId }) => userId),
+        )
     await each(verified, async ({ userId, username, email }) => {
       const user = found?.get(userId)
       // The user that was moved, with the address that was moved.

@@ -9,7 +9,6 @@ export async function closeProject(migration: Migration, project: OurProject): P
   if (project.inactive) await close(migration, project.id, `${path}/_deactivate`, project.organizationId)
 }
 
-/** Deactivates an organization that is inactive. */
 export async function closeOrganization(migration: Migration, { id, inactive }: OurOrganization): Promise<void> {
   if (inactive) await close(migration, id, '/management/v1/orgs/me/_deactivate', id)
 }

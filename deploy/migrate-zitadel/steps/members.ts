@@ -49,7 +49,10 @@ export async function moveProjectMembers(migration: Migration, project: OurProje
 async function move(migration: Migration, place: Place, pages: AsyncGenerator<Member[]>): Promise<void> {
   for await (const page of pages) {
     const valid = page.flatMap(({ userId, roles }) => toRequest(migration, place, userId, roles))
-    const strangers = await findStrangers(migration, valid.map(({ userId }) => userId)) // prettier-ignore
+    const strangers = await findStrangers(
+      migration,
+      valid.map(({ userId }) => userId),
+    )
     await each(valid, async (request) => {
       const why = strangers.get(request.userId)
       if (why !== undefined) refuse(migration, place, request.userId, why)

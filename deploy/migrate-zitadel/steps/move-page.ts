@@ -24,8 +24,8 @@ interface How<One extends Item> {
 }
 
 /**
- * Adds those items that Roster does not have, and reports on all. Gives the items that Roster has afterwards, each with
- * what was found before. In a dry run nothing is added.
+ * Adds those items that Roster does not have, and reports on all. Returns the items that Roster has afterwards, each
+ * with what was found before. In a dry run nothing is added.
  */
 export async function movePage<One extends Item>(
   { target, report, dry }: Migration,

@@ -37,7 +37,7 @@ async function move(migration: Migration, organization: Organization): Promise<v
 
 const exists = 'exists'
 
-// Gives why the organization cannot be ours, `exists` where it is there already, and undefined for a new one.
+// Returns why the organization cannot be ours, `exists` where it is there already, and undefined for a new one.
 async function settle(migration: Migration, organization: Organization): Promise<string | undefined> {
   const { target, report, state, dry } = migration
   const { id, name, primaryDomain } = organization

@@ -25,7 +25,9 @@ async function move(
     for (const provider of page) {
       const { id, name, state } = provider
       const request = toRequest(provider)
-      const why = request ? faultsOf(request.type, request.fields) : 'ZITADEL gives nobody its secret. Add it by hand'
+      const why = request
+        ? faultsOf(request.type, request.fields)
+        : 'ZITADEL does not return its secret. Add it by hand'
       if (why !== undefined) {
         report.refused('identity provider', `${id} ${name}`, why)
         continue

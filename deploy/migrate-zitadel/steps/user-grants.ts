@@ -17,7 +17,10 @@ export async function moveUserGrants(migration: Migration, organization: OurOrga
   let count = 0
   for await (const page of source.userGrants(organization.id)) {
     const valid = page.flatMap((grant) => toItem(migration, organization, grant))
-    const strangers = await findStrangers(migration, valid.map(({ grant }) => grant.userId)) // prettier-ignore
+    const strangers = await findStrangers(
+      migration,
+      valid.map(({ grant }) => grant.userId),
+    )
     const items = valid.filter(({ id, grant }) => {
       const why = strangers.get(grant.userId)
       if (why !== undefined) report.refused('user grant', id, why)

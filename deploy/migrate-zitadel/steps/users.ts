@@ -15,7 +15,7 @@ interface NewUser extends Item {
 
 /**
  * Adds the users of an organization, and shuts those out that are shut out. Every address is unverified for now: until
- * all is in its place, nobody can recover a password and sign in.
+ * all is in its place, no one can recover a password and sign in.
  */
 export async function moveUsers(migration: Migration, organization: OurOrganization): Promise<void> {
   const { source, report, dry } = migration
@@ -74,7 +74,7 @@ function toRequest({ userId, username: userName, type }: User) {
         preferredLanguage: preferredLanguage === 'und' ? '' : (preferredLanguage ?? ''),
         gender,
       },
-      // Nobody is mailed, and nobody keeps the code.
+      // No mail is sent, and the code is not kept.
       email: { email: email?.email ?? '', returnCode: {} },
     },
   }
@@ -99,7 +99,10 @@ async function leaveTakenNames(
 }
 
 async function lookFor({ target }: Migration, items: NewUser[]): Promise<Map<string, Found>> {
-  const there = await findUsers(target, items.map(({ id }) => id)) // prettier-ignore
+  const there = await findUsers(
+    target,
+    items.map(({ id }) => id),
+  )
   return new Map(
     items.flatMap(({ id, name, user }): [string, Found][] => {
       const found = there.get(id)

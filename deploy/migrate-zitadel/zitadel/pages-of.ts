@@ -1,4 +1,4 @@
-/** A page, and the number of all objects that its list has; 0 where nobody said it. */
+/** A page, and the number of all objects that its list has; 0 where it is unknown. */
 export interface Page<Item> {
   items: Item[]
   total: number

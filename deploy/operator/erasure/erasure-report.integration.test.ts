@@ -26,13 +26,13 @@ afterAll(() => there?.stop())
 const run: OperatedHouse['roster'] = (...args) => there.roster(...args)
 const act: OperatedHouse['act'] = (...args) => there.act(...args)
 const status = async () => (await run('status', '--json')).json()[0]
-const storesThatTell = async (userId: string) => {
+const readableStores = async (userId: string) => {
   const [{ stores }] = (await run('forgotten', userId, '--json')).json() as [{ stores: Found[] }]
   return stores.filter(({ readable }) => readable > 0).map(({ store }) => store)
 }
 const soon = { timeout: 60_000, interval: 500 }
 
-/** A human with everything that leaves copies: a mail, events, and deliveries to a webhook that nobody answers. */
+/** A human with everything that leaves copies: a mail, events, and deliveries to a webhook that does not answer. */
 async function newHuman(word: string) {
   await act('AddWebhook', { url: 'https://hook.invalid/', eventTypes: [] })
   const profile = { firstName: `${word}first`, lastName: `${word}last`, nickName: `${word}nick` }
@@ -85,7 +85,9 @@ test('of a removed user nothing readable is left: the command says so, and no st
   expect(living.status).toBe(1)
   expect(living.out).toContain('! This user can still be read.')
   await vi.waitFor(async () => {
-    const [{ stores }] = (await run('forgotten', userId, '--json')).json() as [{ stores: { store: string; readable: number }[] }] // prettier-ignore
+    const [{ stores }] = (await run('forgotten', userId, '--json')).json() as [
+      { stores: { store: string; readable: number }[] },
+    ]
     const readable = (name: string) => stores.find(({ store }) => store === name)!.readable
     for (const store of ['subject_keys', 'found_users', 'stream', 'deliveries', 'passwords', 'unique_keys'])
       expect([store, readable(store) > 0]).toEqual([store, true])
@@ -102,27 +104,27 @@ test('of a removed user nothing readable is left: the command says so, and no st
   expect(await run('forgotten', userId)).toMatchObject({ status: 0 })
 })
 
-test('while the notifier is away, deliveries may still come to tell of a removed user, and status counts them', async () => {
+test('while the notifier is away, deliveries may still get data of a removed user, and status counts them', async () => {
   const { userId } = await act('AddMachineUser', { userName: `machine-${randomUUID()}`, name: 'M' })
   await vi.waitFor(async () => expect((await status()).forgettings.deliveries.waiting).toBe(0), soon)
   await there.house.restart('notifier', async () => {
     await act('DeleteUser', { userId })
     // The stream and the statistics do not wait for the notifier.
-    await vi.waitFor(async () => expect(await storesThatTell(userId)).toEqual(['deliveries']), soon)
+    await vi.waitFor(async () => expect(await readableStores(userId)).toEqual(['deliveries']), soon)
     expect((await status()).forgettings).toMatchObject({ stream: { waiting: 0 }, deliveries: { waiting: 1 } })
     await there.admin`update roster_users.forgettings set removed_at = removed_at - interval '2 minutes' where user_id = ${userId}`
     expect((await status()).attention).toContainEqual(
-      expect.stringMatching(/^the deliveries of the notifier may still tell of a user who was removed \d+ s ago$/),
+      expect.stringMatching(/^the deliveries of the notifier may still identify a user who was removed \d+ s ago$/),
     )
   })
-  await vi.waitFor(async () => expect(await storesThatTell(userId)).toEqual([]), soon)
+  await vi.waitFor(async () => expect(await readableStores(userId)).toEqual([]), soon)
   expect((await status()).forgettings).toMatchObject({ deliveries: { waiting: 0 } })
 })
 
 test('a stream that has old events of a removed user again is cleaned again', async () => {
   const { userId, details } = await act('AddMachineUser', { userName: `machine-${randomUUID()}`, name: 'M' })
   await act('DeleteUser', { userId })
-  await vi.waitFor(async () => expect(await storesThatTell(userId)).not.toContain('stream'), soon)
+  await vi.waitFor(async () => expect(await readableStores(userId)).not.toContain('stream'), soon)
   const { host, username, password } = new URL(there.servers.natsUrl.users)
   const nats = await connect({ servers: host, user: username, pass: password })
   const subject = `roster.events.users.${details.resourceOwner}.user.${userId}.machine.added`
@@ -134,7 +136,7 @@ test('a stream that has old events of a removed user again is cleaned again', as
 })
 
 test('the command refuses a user who never was', async () => {
-  expect((await run('forgotten', 'nobody')).status).toBe(2)
+  expect((await run('forgotten', 'no-one')).status).toBe(2)
 })
 
 describe('a receipt', () => {

@@ -3,12 +3,12 @@ import { table } from '../output.ts'
 import { Refusal } from '../refusal.ts'
 import { lookForUser } from './look-for-user.ts'
 
-/** The command `forgotten`, the report of an erasure. */
+/** The report of an erasure. Its first name was `forgotten`. */
 export const erasureReport: Command = {
   name: 'forgotten',
   alias: 'erasure-report',
   takes: 'USER',
-  summary: 'Looks into every store whether anything there still tells who a removed user was.',
+  summary: 'Searches every store for data that still identifies a removed user.',
   more: [
     'It names what it found in each store, and how much of that is readable. Ids, types and times may stay.',
     'Exit status 1 where something is readable, also of a user who can still be restored.',

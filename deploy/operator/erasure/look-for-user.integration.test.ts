@@ -28,7 +28,7 @@ beforeAll(async () => {
   const deliveries = () => admin`select from roster_notifier.deliveries where aggregate = ${`user/${userId}`}`
   await vi.waitFor(async () => expect((await deliveries()).length).toBeGreaterThan(1), soon)
   await act('DeleteUser', { userId })
-  await vi.waitFor(async () => expect(await storesThatTell()).toEqual([]), soon)
+  await vi.waitFor(async () => expect(await readableStores()).toEqual([]), soon)
 }, 120_000)
 afterAll(async () => {
   await system?.close()
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const soon = { timeout: 60_000, interval: 200 }
 const act: OperatedHouse['act'] = (...args) => there.act(...args)
-const storesThatTell = async () =>
+const readableStores = async () =>
   (await lookForUser(system, userId))!
     .filter(({ readable }) => readable > 0)
     .map(({ store, problem }) => (problem === undefined ? store : `${store}: ${problem}`))
@@ -63,7 +63,7 @@ const streamed = (data: string) => async () => {
     await nats.close()
   }
 }
-// Meanwhile nobody makes them anew.
+// Meanwhile PostgreSQL makes none anew.
 const sampled = async () => {
   const open = await admin.reserve()
   await open`begin`
@@ -148,14 +148,14 @@ test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]
   ['redis', queued(() => JSON.stringify({ userId, address: 'w@example.com' }))],
   ['redis', queued(() => 'no JSON')],
   ['redis', queued(() => 'null')],
-])('what tells of a removed user again is named: %s', async (store, happens) => {
+])('what identifies a removed user again is named: %s', async (store, happens) => {
   const undo = await happens()
   try {
-    expect(await storesThatTell()).toEqual([store])
+    expect(await readableStores()).toEqual([store])
   } finally {
     await undo()
   }
-  expect(await storesThatTell()).toEqual([])
+  expect(await readableStores()).toEqual([])
 })
 
 test('a store that cannot be looked at is named with the reason, and the others are looked at', async () => {

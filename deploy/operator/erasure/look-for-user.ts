@@ -14,7 +14,7 @@ import { type Erasures, lookAtErasures } from '../status/look-at-erasures.ts'
 import type { System } from '../system.ts'
 
 /**
- * What a store has of a user. `readable`: how much of it tells who the user is; with a key, also what is encrypted. At
+ * What a store has of a user. `readable`: how much of it identifies the user; with a key, also what is encrypted. At
  * least 1 while a service may still have to clean the store.
  */
 export interface Found {
@@ -59,9 +59,9 @@ export async function lookForUser(system: System, userId: string): Promise<Found
   })
   return [
     ...(await Promise.all(inTables)),
-    foundIn('events', events, ({ of, type, payload }) => tells(of, type, payload)),
-    foundIn('aggregates', states, ({ type, state }) => stateTells(type, state)),
-    // PostgreSQL's samples of the tables of searches hold values in plain. Whose they are, they do not tell.
+    foundIn('events', events, ({ of, type, payload }) => identifies(of, type, payload)),
+    foundIn('aggregates', states, ({ type, state }) => stateIdentifies(type, state)),
+    // PostgreSQL's samples of the tables of searches hold values in plain. They do not say whose they are.
     until(
       work?.statistics,
       foundIn('statistics', await keptSamples(sql, 'roster_users'), () => true),
@@ -96,12 +96,12 @@ function foundIn<Row>(store: string, rows: Row[], isReadable: (row: Row) => bool
   return { store, rows: rows.length, readable: rows.filter((row) => isReadable(row)).length }
 }
 
-function tells(aggregateType: string, type: string, payload: Fields | undefined): boolean {
+function identifies(aggregateType: string, type: string, payload: Fields | undefined): boolean {
   return payload !== undefined && personalFields(aggregateType, type).some((name) => payload[name] !== undefined)
 }
 
 // A plain state of a user that is there no more has a single field. Of what belongs to a user, codes may have a link.
-function stateTells(type: string, state: Fields): boolean {
+function stateIdentifies(type: string, state: Fields): boolean {
   if (encryptedPart(state) !== undefined) return false
   return type === 'user' ? !state['removed'] || state['former'] !== undefined : state['urlTemplate'] !== undefined
 }
@@ -119,7 +119,7 @@ async function streamOf(system: System, userId: string): Promise<Found> {
         if (error instanceof NatsError && error.code === '404') return undefined
         throw error
       })
-      if (message && tellsUnlessRead(() => tells(aggregate, type, message.json()))) found.readable += count
+      if (message && identifiesUnlessRead(() => identifies(aggregate, type, message.json()))) found.readable += count
     }
   }
   return found
@@ -131,24 +131,24 @@ async function deliveriesOf(system: System, userId: string): Promise<Found> {
     where kind = 'webhook' and aggregate = any(${partTypes.map((type) => `${type}/${userId}`)}::text[])
   `
   return foundIn('deliveries', rows, ({ aggregate, payload }) =>
-    tellsUnlessRead(() => {
+    identifiesUnlessRead(() => {
       const { type, data } = JSON.parse(payload) as { type: string; data?: Fields }
       const of = aggregate.slice(0, aggregate.indexOf('/'))
-      return tells(of, type.slice(`roster.${of}.`.length).replace(/\.v\d+$/, ''), data)
+      return identifies(of, type.slice(`roster.${of}.`.length).replace(/\.v\d+$/, ''), data)
     }),
   )
 }
 
-// What cannot be parsed is there, and somebody may read it.
-function tellsUnlessRead(tellsOf: () => boolean): boolean {
+// What cannot be parsed is still there, so it counts as readable.
+function identifiesUnlessRead(check: () => boolean): boolean {
   try {
-    return tellsOf()
+    return check()
   } catch {
     return true
   }
 }
 
-/** All that a job of a mail has, and nothing of it tells who a user is. */
+/** All fields of a job of a mail. None of them identifies a user. */
 const known = new Set('userId codeId kind organizationId expiresAt cause traceparent sentAt failure'.split(' '))
 
 async function jobsOf(redis: Redis, userId: string): Promise<Found> {

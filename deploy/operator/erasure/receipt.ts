@@ -5,7 +5,6 @@ import type { Called, Command } from '../command.ts'
 import { textOf } from '../read-files.ts'
 import { Refusal } from '../refusal.ts'
 
-/** The command `receipt`. */
 export const receipt: Command = {
   name: 'receipt',
   takes: 'FILE KEYS',

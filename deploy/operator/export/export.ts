@@ -4,7 +4,6 @@ import { Refusal } from '../refusal.ts'
 import { openProver } from './prove-events.ts'
 import { linesOfService } from './lines-of-service.ts'
 
-/** The command `export`. */
 export const exportOrganization: Command = {
   name: 'export',
   takes: 'ORGANIZATION',

@@ -7,7 +7,6 @@ import type { StoredEvent } from '#lib/events/stored-event'
 import type { StoringService } from '../../provision.ts'
 import type { Prover } from './prove-events.ts'
 
-/** A line of an export. */
 export interface ExportLine {
   kind: 'event' | 'object' | 'page' | 'entries' | 'checkpoint'
 }
@@ -70,7 +69,7 @@ function eventLine({ service, prover }: Source, event: StoredEvent, stored: Stor
     organizationId: event.organization_id,
     requestId: event.request_id,
     createdAt: event.created_at,
-    // With it, the event is proven as it is stored, also where nobody opens it.
+    // With it, the event is proven as it is stored, also where it is not decrypted.
     ...(sealed !== undefined && { sealed }),
     ...(prover && { proof: prover.proofOf(stored) }),
   }

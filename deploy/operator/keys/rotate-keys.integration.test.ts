@@ -44,7 +44,7 @@ test('in containers: three calls lead to a new root, and the keys of the service
   expect(read('root')).toBe(`${next},${former}`)
   expect(await rotate('--yes')).toMatchObject({ status: 2, err: expect.stringContaining('is due at') })
   letPass('root.rotation')
-  expect(await rotate()).toMatchObject({ status: 2, err: expect.stringContaining('Nobody opens any more') })
+  expect(await rotate()).toMatchObject({ status: 2, err: expect.stringContaining('can no longer be decrypted') })
   expect((await rotate('--yes', '--json')).json()).toEqual([{ step: 'done', next: expect.any(Array) }])
   expect(read('root')).toBe(next)
   expect(read('of/gateway/ROSTER_CALLER_KEYS')).toBe(deriveKeys(next!).gateway['ROSTER_CALLER_KEYS'])
@@ -135,7 +135,7 @@ test('each file is on the disk before it takes its place, and its place before t
   expect(kinds).toEqual(Array.from({ length: steps.length / 3 }, () => ['flushed', 'renamed', 'flushed']).flat())
 })
 
-// Tells what the process does with files. Drafts are named after the file that they become.
+// Records what the process does with files. Drafts are named after the file that they become.
 const spyOnFiles = `
   import fs from 'node:fs'
   import { syncBuiltinESMExports } from 'node:module'

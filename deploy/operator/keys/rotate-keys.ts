@@ -9,7 +9,6 @@ import type { Called, Command } from '../command.ts'
 import { Refusal } from '../refusal.ts'
 import { nextStep, type Rotation } from './rotation.ts'
 
-/** The command `keys rotate`. */
 export const rotateKeys: Command = {
   name: 'keys rotate',
   summary: 'Takes the next step of a change of the root, from which every service has its keys.',
@@ -45,7 +44,7 @@ async function run({ output, env, options, confirm }: Called): Promise<number> {
   )
   if (step.loses)
     await confirm(
-      'Nobody opens any more what only the former key closed. Every service must have started since the last step.',
+      'Data under the former key alone can no longer be decrypted. Every service must have started since the last step.',
     )
   else if (step.rotation?.step === 'used' && place.isRolling)
     await confirm('Every service must know the new key by now, so all of them must have started since the last step.')

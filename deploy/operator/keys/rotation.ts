@@ -4,12 +4,12 @@ import { keyId, decodeKey } from '#lib/keys'
 export interface Rotation {
   /**
    * `known`: every service gets the new key, and the former one is in use. `used`: the new key is in use, and the
-   * former one still opens what it closed. Without a rotation, there is one key.
+   * former one still decrypts what it encrypted. Without a rotation, there is one key.
    */
   step: 'known' | 'used'
   /** When that step was taken. */
   at: string
-  /** Ids of the two keys. They tell nothing about the keys. */
+  /** Ids of the two keys. They reveal nothing about the keys. */
   former: string
   next: string
 }
@@ -64,7 +64,7 @@ export function nextStep(
       checkDue(rotation, keepFor, now)
       return { root: keys[0]!, rotation: undefined, loses: true }
     default:
-      throw new Error('The root is not what this command left. Somebody changed it.')
+      throw new Error('The root is not what this command left. It was changed meanwhile.')
   }
 }
 

@@ -5,9 +5,8 @@ import type { System } from '../system.ts'
 
 /** Looks at one thing after another, and goes on where one cannot be looked at. */
 export interface Attempts {
-  /** Looks at something. Gives undefined where that fails, and keeps the reason under the name. */
+  /** Looks at something. Returns undefined where that fails, and keeps the reason under the name. */
   at<T>(name: string, look: () => Promise<T>): Promise<T | undefined>
-  /** Looks at what a service stores. */
   inService<T>(service: StoringService, look: (sql: Sql) => Promise<T>): Promise<T | undefined>
   /** Looks at what each service stores. Leaves out those that cannot be looked at: one must not hide its sisters. */
   inEach<T>(look: (sql: Sql) => Promise<T>): Promise<Partial<Record<StoringService, T>>>

@@ -20,7 +20,6 @@ export async function backlogOf(sql: Sql, rows: Fragment): Promise<Backlog> {
   return backlog
 }
 
-/** The events after a place. */
 export function eventsAfter(sql: Sql, { transactionId, position }: ChainPlace): Promise<Backlog> {
   return backlogOf(
     sql,

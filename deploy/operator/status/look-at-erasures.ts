@@ -11,7 +11,7 @@ const names = {
   statistics: 'the statistics of PostgreSQL',
 }
 
-/** Removed users of whom these stores may still tell. */
+/** Removed users whom these stores may still identify. */
 export type Erasures = Partial<Record<keyof typeof names, Backlog>>
 
 /** Each of these stores with its name. */
@@ -50,7 +50,7 @@ function notInStream(sql: Sql, since: Date): Fragment {
   return sql`(stream_at is null or stream_generation is distinct from generation and removed_at > ${since})`
 }
 
-// The notifier strips the deliveries in the transaction in which it takes in the removal. So its place tells. No
+// The notifier strips the deliveries in the transaction in which it takes in the removal. So its place decides. No
 // removal is committed an hour after its time.
 function notInDeliveries(sql: Sql, { transactionId, position }: ChainPlace): Fragment {
   return sql`

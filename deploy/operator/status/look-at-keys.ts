@@ -9,9 +9,9 @@ export interface KeyStatus {
   /** Users who were looked at, and whether these are all. */
   looked: number
   isAll: boolean
-  /** Whether the command has the key that opens those of users. Without it, it only sees whether they are there. */
+  /** Whether the command has the key that unwraps those of users. Without it, it only sees whether they are there. */
   opened: boolean
-  /** Users whose key is missing or cannot be opened, and some of them by their ids. */
+  /** Users whose key is missing or cannot be unwrapped, and some of them by their ids. */
   lost: number
   users: string[]
 }
@@ -43,14 +43,14 @@ export async function lookAtKeys(system: System): Promise<KeyStatus> {
   `
   const found = { looked: 0, isAll: share === 100, opened: personal !== undefined, lost: 0, users: [] as string[] }
   for await (const rows of reading.cursor(atOnce)) {
-    const lost = rows.filter(({ key }) => key === null || !opens(key))
+    const lost = rows.filter(({ key }) => key === null || !unwraps(key))
     found.looked += rows.length
     found.lost += lost.length
     found.users.push(...lost.slice(0, mostNamed - found.users.length).map(({ id }) => id))
   }
   return found
 
-  function opens(key: string): boolean {
+  function unwraps(key: string): boolean {
     try {
       personal?.unwrap(key)
       return true

@@ -23,7 +23,6 @@ export interface StreamStatus {
   consumers: Record<string, { waiting: number; underWay: number; again: number; seconds: number }>
 }
 
-/** Looks at the stream of events. */
 export async function lookAtStream(system: System): Promise<StreamStatus> {
   const manager = await system.jetstream()
   const { state } = await manager.streams.info(streamName)

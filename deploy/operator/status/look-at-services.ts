@@ -33,7 +33,15 @@ export async function lookAtServices(system: System): Promise<Record<Answering, 
       const { host = '', waiting = '', starting } = metadata
       const endpoints = counted.find((one) => one.id === id)?.endpoints ?? []
       const sum = (name: 'num_requests' | 'num_errors') => endpoints.reduce((all, one) => all + one[name], 0)
-      return { id, host, version, waiting, starting: starting === 'true', calls: sum('num_requests'), errors: sum('num_errors') } // prettier-ignore
+      return {
+        id,
+        host,
+        version,
+        waiting,
+        starting: starting === 'true',
+        calls: sum('num_requests'),
+        errors: sum('num_errors'),
+      }
     })
     return [service, replicas] as const
   })

@@ -55,8 +55,8 @@ const patience = 600
 /** No CHECKPOINT_INTERVAL is longer, and an hour of patience. */
 const most = 25 * 3600
 
-// The command does not know CHECKPOINT_INTERVAL: the shortest of the pauses between the last checkpoints tells it. The
-// first one is signed at once. A clock may have been wrong.
+// The command does not know CHECKPOINT_INTERVAL: the shortest of the pauses between the last checkpoints stands for it.
+// The first one is signed at once. A clock may have been wrong.
 function longestWait(times: number[]): number {
   if (times.length === 0) return patience
   const pauses = times.slice(1).map((time, index) => times[index]! - time)

@@ -88,7 +88,7 @@ describe('keys of users', () => {
   const addUser = async () =>
     String((await there.act('AddMachineUser', { userName: unique('machine'), name: 'A machine' })).userId)
 
-  test('are all there and open where nobody was lost, also after a user was removed', async () => {
+  test('are all there and can be unwrapped where no key was lost, also after a user was removed', async () => {
     await addUser()
     await there.act('DeleteUser', { userId: await addUser() })
     await there.allIsWell()
@@ -101,7 +101,7 @@ describe('keys of users', () => {
     expect((await there.roster('status')).out).toContain(`keys of users: all ${alive} looked at, 0 lost\n`)
   })
 
-  test('that are lost or cannot be opened are counted, and their users named', async () => {
+  test('that are lost or cannot be unwrapped are counted, and their users named', async () => {
     const [missing, broken] = [await addUser(), await addUser()]
     await vi.waitFor(async () => expect((await there.status()).tails.users.waiting).toBe(0), { timeout: 20_000 })
     await there.admin`create table kept_keys as table roster_users.subject_keys`
@@ -114,7 +114,7 @@ describe('keys of users', () => {
     expect(keys).toMatchObject({ lost: 2, opened: true })
     expect(keys.users.toSorted()).toEqual([missing, broken].toSorted())
     expect(attention).toEqual([
-      expect.stringMatching(/^users: the keys of 2 users are lost, such as of \S+, \S+: nobody can read them$/),
+      expect.stringMatching(/^users: the keys of 2 users are lost, such as of \S+, \S+: no key decrypts them$/),
     ])
     const { ROSTER_OPERATOR_PERSONAL_KEY: _, ...keyless } = there.settings
     const [without] = (await runOperator(['status', '--json'], keyless)).json()
@@ -142,7 +142,7 @@ describe('keys of users', () => {
 })
 
 describe('what waits for more than 60 seconds', () => {
-  test('is told of every follower, by its name', async () => {
+  test('is known for every follower, by its name', async () => {
     // A follower is there once it has looked for the first time.
     await vi.waitFor(
       async () => {
@@ -152,10 +152,10 @@ describe('what waits for more than 60 seconds', () => {
             return [service, names.map(({ name }) => name).toSorted()] as const
           }),
         )
-        const told = Object.entries((await there.status()).followers).map(
+        const lags = Object.entries((await there.status()).followers).map(
           ([service, own]) => [service, Object.keys(own as object).toSorted()] as const,
         )
-        expect(Object.fromEntries(told)).toEqual(Object.fromEntries(rows))
+        expect(Object.fromEntries(lags)).toEqual(Object.fromEntries(rows))
       },
       { timeout: 20_000 },
     )
@@ -271,7 +271,9 @@ describe('the audit chain', () => {
       out: expect.stringContaining('! idp: the audit chain is held, because stored events are being changed'),
     })
     await inIdp((sql) => sql`select audit_begin('by hand')`)
-    await vi.waitFor(async () => expect((await there.status()).chains.idp).toMatchObject({ epoch: 2, held: false }), { timeout: 20_000 }) // prettier-ignore
+    await vi.waitFor(async () => expect((await there.status()).chains.idp).toMatchObject({ epoch: 2, held: false }), {
+      timeout: 20_000,
+    })
     await there.allIsWell()
   })
 
@@ -286,7 +288,7 @@ describe('the audit chain', () => {
     await there.allIsWell()
   })
 
-  test('that nobody signs for longer than the last pauses tell is named, whatever time a checkpoint tells', async () => {
+  test('that stays unsigned for longer than the last pauses is named, whatever time a checkpoint claims', async () => {
     await vi.waitFor(
       async () => {
         await there.act('AddProject', { name: unique('project') })

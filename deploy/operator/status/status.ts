@@ -13,12 +13,11 @@ import { type Status, waitingOf } from './waiting.ts'
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
 
-/** The command `status`. */
 export const status: Command = {
   name: 'status',
-  summary: 'Shows what runs, in which version, and what waits or is parked.',
+  summary: 'Shows what runs, in which version, what waits, and dead letters.',
   more: [
-    `Exit status 1 where a service or server does not answer, an event is parked, or something waits for ${late} seconds.`,
+    `Exit status 1 where a service or server does not answer, there is a dead letter, or something waits for ${late} seconds.`,
     'That is an event on its way to the stream, to the audit chain, to the notifier or to a follower; a message for the',
     'consumer; a job that no worker takes; or a delivery that is due while nothing is sent for its organization. What',
     'rests before another try, because a receiver or the mail server failed, does not count.',
@@ -63,9 +62,13 @@ function problemsOf(found: Status): string[] {
     ...Object.entries(services ?? {}).flatMap(([name, replicas]) => replicaProblems(name, replicas)),
     ...Object.entries(tails).flatMap(([name, outbox]) => outboxProblems(name, outbox)),
     ...waits.flatMap(({ late: what, seconds }) => (what ? [`${what}; it has for ${Math.round(seconds!)} s`] : [])),
-    ...toClean.map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`), // prettier-ignore
+    ...toClean.map(
+      ({ store, seconds }) => `${store} may still identify a user who was removed ${Math.round(seconds)} s ago`,
+    ),
     ...Object.entries(chains).flatMap(([name, chain]) => chainProblems(name, chain)),
-    ...(keys?.lost ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`] : []), // prettier-ignore
+    ...(keys?.lost
+      ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: no key decrypts them`]
+      : []),
     ...(versions.size > 1 ? [`several versions run: ${[...versions].toSorted().join(', ')}`] : []),
   ]
 }
@@ -80,8 +83,8 @@ function replicaProblems(service: string, replicas: Replica[]): string[] {
 
 function outboxProblems(service: string, { parked, parkedForFollowers, seconds }: OutboxStatus): string[] {
   return [
-    ...(parked > 0 ? [`${service}: ${parked} events are parked`] : []),
-    ...(parkedForFollowers > 0 ? [`${service}: followers went on without ${parkedForFollowers} events`] : []),
+    ...(parked > 0 ? [`${service}: dead letters of the outbox: ${parked}`] : []),
+    ...(parkedForFollowers > 0 ? [`${service}: dead letters of followers: ${parkedForFollowers}`] : []),
     ...(seconds > late ? [`${service}: an event waits for ${Math.round(seconds)} s`] : []),
   ]
 }
@@ -121,6 +124,6 @@ function linesOf(found: Status, attention: string[]): string[] {
 }
 
 function keyLine({ looked, isAll, opened, lost }: KeyStatus): string {
-  const what = opened ? 'lost' : 'missing; without ROSTER_OPERATOR_PERSONAL_KEY nobody tried to open the others'
+  const what = opened ? 'lost' : 'missing; without ROSTER_OPERATOR_PERSONAL_KEY the others were not tried'
   return `keys of users: ${isAll ? `all ${looked}` : `${looked} of them`} looked at, ${lost} ${what}`
 }

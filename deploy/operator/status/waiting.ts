@@ -32,7 +32,6 @@ interface Waiting {
   seconds?: number
 }
 
-/** All that waits. */
 export function waitingOf({ intake, followers, stream, forgettings, deliveries, jobs, due }: Status): Waiting[] {
   return [
     ...Object.entries(intake ?? {}).map(([name, { waiting, seconds }]) => ({

@@ -112,7 +112,7 @@ function compareAggregate(stored: Read<Aggregate>, { aggregate, problem }: Folde
   const say = (text: string) => [{ row: rowName('aggregates', { type: stored.type, id: stored.id }), problem: text }]
   if (problem === undefined && aggregate.sequence === 0) return say('it has no events')
   const { unreadable, readAt: _, ...row } = stored
-  if (unreadable) return say(`its sealed state cannot be opened: ${(unreadable.cause as Error).message}`)
+  if (unreadable) return say(`its state cannot be decrypted: ${(unreadable.cause as Error).message}`)
   if (problem !== undefined) return say(problem)
   // An encrypted state whose key is gone: it is unknown.
   const differing = differences(row, stored.state === undefined ? { ...aggregate, state: undefined } : aggregate)

@@ -21,7 +21,7 @@ export interface Expected {
 
 const pageSize = 500
 
-/** An event, whether its aggregate and a note that it is parked are there, and the state of the person it is about. */
+/** An event, whether its aggregate exists, whether it is a dead letter, and the state of the person it is about. */
 type Row = StoredEvent & { known: boolean; parked: boolean; published: boolean; person: unknown }
 
 /**
@@ -31,7 +31,7 @@ type Row = StoredEvent & { known: boolean; parked: boolean; published: boolean; 
 export async function* checkEvents(
   sql: Sql,
   service: StoringService,
-  { forgotten = [], personal: data }: Vocabulary,
+  { shortLived = [], personal: data }: Vocabulary,
   personal: Personal | undefined,
   expected: Expected | undefined,
 ): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
@@ -61,17 +61,17 @@ export async function* checkEvents(
 
   function problemOf(event: Row): string | undefined {
     const { aggregate_type: type, aggregate_id: id, person } = event
-    if (!event.known && !forgotten.includes(type)) return `aggregates has no row for its object, ${type} ${id}`
-    const parked = event.parked ? 'it is parked: ' : ''
-    if (isEncrypted(event)) return `${parked}its sealed part cannot be opened`
+    if (!event.known && !shortLived.includes(type)) return `aggregates has no row for its object, ${type} ${id}`
+    const deadLetter = event.parked ? 'it is a dead letter: ' : ''
+    if (isEncrypted(event)) return `${deadLetter}its encrypted part cannot be decrypted`
     try {
       describeEvent(service, event)
     } catch (error) {
-      return `${parked}it is not what proto/ says: ${(error as Error).message}`
+      return `${deadLetter}it is not what proto/ says: ${(error as Error).message}`
     }
     if (!expected || !event.published || event.created_at < expected.since) return undefined
     // The events of an erased person leave the stream.
     if (person !== null && data?.isErased(person)) return undefined
-    return expected.inStream.has(Number(event.position)) ? undefined : `${parked}the stream does not have it`
+    return expected.inStream.has(Number(event.position)) ? undefined : `${deadLetter}the stream does not have it`
   }
 }

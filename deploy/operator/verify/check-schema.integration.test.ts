@@ -36,7 +36,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test.each(storingServices)('schema.txt of %s tells what the migrations make', async (service) => {
+test.each(storingServices)('schema.txt of %s lists what the migrations make', async (service) => {
   // Without the list of before, which may name what is no more.
   const folder = mkdtempSync(join(tmpdir(), 'roster-migrations-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -53,10 +53,10 @@ async function* strangers(sql: Sql, schema: string, { table, type, key, of }: Pr
 
 type KeyRow = UniqueKey & { aggregate_id: string }
 
-// Nobody holds a key of a kind that the service does not know. An unreadable holder has a finding of its own.
+// A key of a kind that the service does not know has no holder. An unreadable holder has a finding of its own.
 async function* strayKeys(
   sql: Sql,
-  { keys, keyKinds = {}, keyKindsOfNobody = [] }: Vocabulary,
+  { keys, keyKinds = {}, keyKindsWithoutHolder = [] }: Vocabulary,
   personal: Personal | undefined,
 ): AsyncGenerator<KeyRow[]> {
   for (let after: KeyRow | undefined; ;) {
@@ -64,7 +64,7 @@ async function* strayKeys(
     const [rows, holders] = await sql.begin('isolation level repeatable read read only', async (transaction) => {
       const found: KeyRow[] = await transaction<KeyRow[]>`
         select kind, scope, key, aggregate_id from unique_keys
-        where kind <> all(${[...keyKindsOfNobody]}::text[])
+        where kind <> all(${[...keyKindsWithoutHolder]}::text[])
           and ${after ? sql`(kind, scope, key) > (${after.kind}, ${after.scope}, ${after.key})` : sql`true`}
         order by kind, scope, key limit ${pageSize}
       `

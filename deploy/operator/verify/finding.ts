@@ -8,7 +8,7 @@ export interface Finding {
   problem: string
 }
 
-/** Something in a file that does not fit. Where it tells of no service, it names the line alone. */
+/** Something in a file that does not fit. Without a service, it names the line alone. */
 export type FileFinding = Omit<Finding, 'service'> & Partial<Pick<Finding, 'service'>>
 
 /** The name of a row by its table and key. */

@@ -48,8 +48,8 @@ function add(folded: Folded, event: StoredEvent, { evolve }: Vocabulary): void {
   if (Number(event.sequence) !== expected) folded.problem ??= `event ${expected} is missing`
   const evolved = evolve[event.aggregate_type]
   try {
-    if (!evolved) throw new Error(`nobody knows how a ${event.aggregate_type} evolves`)
-    if (isEncrypted(event)) throw new Error('its sealed part cannot be opened')
+    if (!evolved) throw new Error(`no function evolves a ${event.aggregate_type}`)
+    if (isEncrypted(event)) throw new Error('its encrypted part cannot be decrypted')
     aggregate.state = evolved(aggregate.state, event, event.created_at)
   } catch (error) {
     folded.problem ??= `event ${event.sequence} cannot be applied: ${(error as Error).message}`

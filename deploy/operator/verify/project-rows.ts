@@ -61,7 +61,10 @@ export async function projectRows(
       const found = await transaction<{ row: Row }[]>`
         select to_jsonb(v) as row from pg_temp.${transaction(projection.table)} v
       `
-      rows.set(projection, found.map(({ row }) => row)) // prettier-ignore
+      rows.set(
+        projection,
+        found.map(({ row }) => row),
+      )
     }
     return rows
   })

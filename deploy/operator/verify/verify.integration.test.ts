@@ -84,7 +84,7 @@ describe('verify names each row, and no other one,', () => {
         ...rows.map(({ line }) => line),
         `grants: memberships user_id="${member['user_id']}" organization_id="${member['organization_id']}" project_id="": roles.0: not what the events say`,
         `grants: aggregates type="project" id="${id}": changedAt: not what its events say`,
-        new RegExp(`^users: aggregates type="user" id="${userId}": its sealed state cannot be opened: `),
+        new RegExp(`^users: aggregates type="user" id="${userId}": its state cannot be decrypted: `),
       ],
     )
   })
@@ -116,7 +116,9 @@ describe('verify names each row, and no other one,', () => {
         `users: aggregates type="user" id="${userId}": the unique key of kind user_name is missing`,
         `idp: idps idp_id="${id}": it belongs to no object`,
         new RegExp(`^idp: unique_keys kind="idp_name" scope="[^"]+" aggregate_id="${id}": its holder has no such key$`),
-        ...events.map(({ position }) => `idp: events position=${position}: aggregates has no row for its object, idp ${id}`), // prettier-ignore
+        ...events.map(
+          ({ position }) => `idp: events position=${position}: aggregates has no row for its object, idp ${id}`,
+        ),
       ],
     )
   })
@@ -125,15 +127,20 @@ describe('verify names each row, and no other one,', () => {
     const where = `kind = 'user_name' and aggregate_id = '${userId}'`
     const { scope, key } = await there.first('users', 'unique_keys', where)
     const keys = [
-      { kind: 'user_name', scope: '', key: '', aggregate_id: 'nobody' },
-      { kind: 'unheard_of', scope: 'a', key: 'b', aggregate_id: 'nobody' },
+      { kind: 'user_name', scope: '', key: '', aggregate_id: 'no-one' },
+      { kind: 'unheard_of', scope: 'a', key: 'b', aggregate_id: 'no-one' },
       { kind: '', scope: '', key: '', aggregate_id: '' },
     ]
     const nameOf = (one: { kind: string; scope: string; aggregate_id: string }) =>
       `users: unique_keys kind="${one.kind}" scope="${one.scope}" aggregate_id="${one.aggregate_id}": its holder has no such key`
     await expectNamed(
       [
-        altered('users', 'unique_keys', `set aggregate_id = 'thief'`, `kind = 'user_name' and key = '${key}' and scope = '${scope}'`), // prettier-ignore
+        altered(
+          'users',
+          'unique_keys',
+          `set aggregate_id = 'thief'`,
+          `kind = 'user_name' and key = '${key}' and scope = '${scope}'`,
+        ),
         added('aggregates', { type: '', id: '' }),
         added('found_users', { user_id: '' }),
         ...keys.map((row) => added('unique_keys', row)),
@@ -205,16 +212,18 @@ describe('verify names each event and message, and no other one,', () => {
         `set payload = payload || jsonb_build_object('isVerified', not (payload ->> 'isVerified')::boolean)`,
         `position = ${human['position']}`,
       )(() =>
-        // prettier-ignore
-        altered('users', 'events', `set payload = payload || '{"$sealed":"AAAA"}'`, `position = ${other['position']}`)(() =>
-          altered('grants', 'events', 'delete', `position = ${project['position']}`)(look),
-        ),
+        altered(
+          'users',
+          'events',
+          `set payload = payload || '{"$sealed":"AAAA"}'`,
+          `position = ${other['position']}`,
+        )(() => altered('grants', 'events', 'delete', `position = ${project['position']}`)(look)),
       ).catch(reject)
     })
     expect(status).toBe(1)
     for (const line of [
       `${named(ofHuman)}: data.isVerified: not what event users-${human['position']} of the database says`,
-      `users: events position=${other['position']}: its sealed part cannot be opened`,
+      `users: events position=${other['position']}: its encrypted part cannot be decrypted`,
       `grants: aggregates type="project" id="${project['aggregate_id']}": event 1 is missing`,
       `${named(ofProject).replace('users', 'grants')}: the database has no event grants-${project['position']}`,
     ])
@@ -244,7 +253,7 @@ describe('verify names each event and message, and no other one,', () => {
       await expectNamed(
         [withoutStrange],
         [
-          `${event}: it is parked: the stream does not have it`,
+          `${event}: it is a dead letter: the stream does not have it`,
           `${named(bare)}: it has no attributes of CloudEvents`,
           `${named(elsewhere)}: it calls itself a checkpoint, and lies elsewhere than those`,
           `${named(forged)}: it is not checkpoint ${checkpoint.header.get('ce-sequence')} of the database`,
@@ -274,7 +283,7 @@ test('verify names a service that cannot be read, looks at its sisters, and ends
     expect(await there.roster('verify', 'idp', 'grants')).toMatchObject({
       status: 2,
       out: '0 rows differ.\n',
-      err: expect.stringMatching(/^idp: it is not told how far events are published$/m),
+      err: expect.stringMatching(/^idp: the place up to which events are published is missing$/m),
     })
   } finally {
     await there.admin`insert into roster_idp.published ${there.admin(row!)}`
@@ -285,7 +294,13 @@ test('verify names a service that cannot be read, looks at its sisters, and ends
 async function writeUntil(over: AbortSignal): Promise<number> {
   const { organizationId, projectId } = there.all.values as { organizationId: string; projectId: string }
   const own = async (operation: Operation, request: JsonObject) =>
-    ok(await callGrpc(operation, request, { url: there.house.url, token: there.house.adminToken, organization: organizationId })) // prettier-ignore
+    ok(
+      await callGrpc(operation, request, {
+        url: there.house.url,
+        token: there.house.adminToken,
+        organization: organizationId,
+      }),
+    )
   let writes = 0
   const one = async () => {
     while (!over.aborted) {
@@ -317,7 +332,10 @@ test('a healthy Roster has nothing that differs, under load and afterwards', asy
     await writeFile(kept, (await there.roster('checkpoints')).out)
     for (const args of [[], ['--audit', '--checkpoints', kept, '--keys', kept], []]) {
       const { status, out, err } = await there.roster('verify', ...args)
-      expect({ status, err: err.replace(/^(stream|users|grants|idp|notifier): .*\n/gm, '') }).toEqual({ status: 0, err: '' }) // prettier-ignore
+      expect({ status, err: err.replace(/^(stream|users|grants|idp|notifier): .*\n/gm, '') }).toEqual({
+        status: 0,
+        err: '',
+      })
       expect(out).toMatch(/^Nothing differs\.\n$/m)
     }
   } finally {

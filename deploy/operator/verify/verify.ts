@@ -18,11 +18,10 @@ import { checkSurplus } from './check-surplus.ts'
 import type { FileFinding } from './finding.ts'
 import { Positions } from './positions.ts'
 
-/** The command `verify`. */
 export const verify: Command = {
   name: 'verify',
   takes: '[SERVICE…]',
-  summary: 'Makes every object anew from its events, and names each stored row that differs.',
+  summary: 'Rebuilds every object from its events, and names each stored row that differs.',
   more: [
     'It compares aggregates, the tables of searches, unique keys, events, and the messages of the stream.',
     'It only reads, a short transaction at a time, so it may run at any time. Exit status 1 where something differs.',
@@ -116,7 +115,7 @@ async function verifyStored(
   })
   return isReadable && isWhole
 
-  // Gives since when each published event must be in the stream.
+  // Returns since when each published event must be in the stream.
   async function readStream(): Promise<Date | undefined> {
     const { config } = await (await system.jetstream()).streams.info(streamName)
     for await (const { found, looked, of } of checkStream(system, readable, inStream)) {
@@ -129,7 +128,7 @@ async function verifyStored(
 
 async function readPublished(sql: Sql): Promise<ChainPlace> {
   const [place] = await sql<ChainPlace[]>`select transaction_id::text as "transactionId", position::text from published`
-  if (!place) throw new Error('it is not told how far events are published')
+  if (!place) throw new Error('the place up to which events are published is missing')
   return place
 }
 

@@ -19,7 +19,7 @@ export interface Signer {
 
 /**
  * The key that signs the next checkpoint. Where it has served its time, the next one is made, and this one can sign no
- * more after this transaction. Where no key can be opened, makes one that no former key vouches for, and says so.
+ * more after this transaction. Where no key can be decrypted, makes one that no former key vouches for, and says so.
  */
 export async function takeSigner(transaction: Transaction, keys: Keyring, log: Log): Promise<Signer> {
   const rows = await transaction<{ kid: string; encrypted: Buffer; isOld: boolean }[]>`
@@ -31,7 +31,7 @@ export async function takeSigner(transaction: Transaction, keys: Keyring, log: L
     try {
       secret = keys.decrypt(encryptedAuditKeys.purpose, encrypted)
     } catch (error) {
-      log.error({ err: error, kid }, 'a key that signs checkpoints cannot be opened')
+      log.error({ err: error, kid }, 'a key that signs checkpoints cannot be decrypted')
       continue
     }
     if (!isOld) return { kid, secret, nextKid: undefined }

@@ -115,13 +115,12 @@ export type ListCheckpoints = (context: unknown, request: ListCheckpointsRequest
 
 const most = 1000
 
-/** Answers ListCheckpoints. */
 export function createCheckpointList(sql: Sql): ListCheckpoints {
   return async (_context, { after, limit }) => {
     const [checkpoints, keys] = await orUnavailable(
       Promise.all([checkpointsAfter(sql, after, Math.min(Math.max(limit, 0), most)), readAuditKeys(sql)]),
     )
-    // Whoever asks knows whom he asked.
+    // Whoever asks knows whom they asked.
     return { checkpoints, keys: keys.map((key) => ({ ...key, service: '' })) }
   }
 }

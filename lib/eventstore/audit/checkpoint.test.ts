@@ -46,6 +46,13 @@ test('a checkpoint in another spelling is none', () => {
   // The last letter of 64 bytes has four bits that no byte has, and 0 in them.
   const otherBits = jws.slice(0, -1) + { A: 'B', Q: 'R', g: 'h', w: 'x' }[jws.at(-1)!]!
   const [head, body, signature] = jws.split('.')
-  const spellings = [`${jws}=`, `${jws}==`, `${jws}\n`, otherBits, `${head}=.${body}.${signature}`, `${head}.\n${body}.${signature}`] // prettier-ignore
+  const spellings = [
+    `${jws}=`,
+    `${jws}==`,
+    `${jws}\n`,
+    otherBits,
+    `${head}=.${body}.${signature}`,
+    `${head}.\n${body}.${signature}`,
+  ]
   for (const spelling of spellings) expect(() => readCheckpoint(spelling), JSON.stringify(spelling)).toThrow()
 })

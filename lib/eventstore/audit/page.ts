@@ -83,7 +83,6 @@ export function readEntries(entries: Buffer): Map<string, string> {
   return read
 }
 
-/** The place of a row. */
 export function placeOf({ transaction_id, position }: Pick<AuditedRow, 'transaction_id' | 'position'>): ChainPlace {
   return { transactionId: transaction_id, position }
 }

@@ -42,21 +42,21 @@ test('checkpoints follow each other, are signed, and reach the stream', async ()
     expect(isSigned(signed, known)).toBe(true)
     previous = signed.hash
   }
-  await everyCheckpointIsTold()
-  expect((await toldCheckpoints())[0]).toMatchObject({
+  await everyCheckpointIsPublished()
+  expect((await publishedCheckpoints())[0]).toMatchObject({
     type: 'roster.audit.checkpoint.signed.v1',
     organizationId: 'roster',
     data: { service: 'users', number: rows[0]!.number, jws: rows[0]!.jws },
   })
 })
 
-const toldCheckpoints = async () =>
+const publishedCheckpoints = async () =>
   (await readStream(chains.publishing.admin)).filter(({ aggregateType }) => aggregateType === 'audit')
 
-async function everyCheckpointIsTold() {
+async function everyCheckpointIsPublished() {
   const rows = await checkpointsAfter(sql, 0, 1000)
   const ids = new Set(rows.map(({ number }) => `users-checkpoint-${number}`))
-  await vi.waitFor(async () => expect(new Set((await toldCheckpoints()).map(({ id }) => id))).toEqual(ids), soon)
+  await vi.waitFor(async () => expect(new Set((await publishedCheckpoints()).map(({ id }) => id))).toEqual(ids), soon)
 }
 
 test('checkpoints that the stream lost are published anew', async () => {
@@ -64,9 +64,9 @@ test('checkpoints that the stream lost are published anew', async () => {
   await a!.store.execute(count('old'))
   await everythingIsChained()
   await everythingIsSigned()
-  await everyCheckpointIsTold()
+  await everyCheckpointIsPublished()
   await (await chains.publishing.admin.connection.jetstreamManager()).streams.purge(streamName)
-  await everyCheckpointIsTold()
+  await everyCheckpointIsPublished()
 })
 
 test('a checkpoint that was on its way when the stream lost it is published anew', async () => {
@@ -92,7 +92,10 @@ test('a checkpoint that was on its way when the stream lost it is published anew
   await everythingIsChained()
   await everythingIsSigned()
   const id = `users-checkpoint-${before + 1}`
-  await vi.waitFor(async () => expect((await toldCheckpoints()).filter((one) => one.id === id)).toHaveLength(2), soon)
+  await vi.waitFor(
+    async () => expect((await publishedCheckpoints()).filter((one) => one.id === id)).toHaveLength(2),
+    soon,
+  )
 })
 
 test('a checkpoint of a time to come does not end the signing', async () => {

@@ -68,7 +68,7 @@ test('two replicas under load make one chain, with and without the events that t
   expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => index + 1))
 })
 
-test('an event that the outbox parked is in the chain', async () => {
+test('a dead letter of the outbox is in the chain', async () => {
   await insertEvent(sql, { id: 'parked', type: 'unheard.of' })
   await vi.waitFor(async () => expect((await sql`select from parked_events`).count).toBe(1), { timeout: 15_000 })
   start()
@@ -88,7 +88,7 @@ test('an event that PostgreSQL does not have any more is not added', async () =>
   start(0, { recent: { after: () => [ghost], add() {}, clear() {} } })
   await a!.store.execute(count('old'))
   await everythingIsChained()
-  // Now it takes what it is told.
+  // Now it takes what it is given.
   await a!.store.execute(count('old'))
   const looked = chains.asked()
   await vi.waitFor(() => expect(chains.asked()).toBeGreaterThan(looked + 4), { timeout: 20_000 })
@@ -105,7 +105,7 @@ test('while it is held, nothing is added; then it begins anew, and the next chec
   await sql`select audit_hold()`
   await a!.store.execute(count('old'))
   await untilPublished()
-  // The outbox has told of it as it was before.
+  // The outbox has published it as it was before.
   await sql`update events set creator = 'by hand' where position = (select max(position) from events)`
   const looked = chains.asked()
   await vi.waitFor(() => expect(chains.asked()).toBeGreaterThan(looked + 2), { timeout: 20_000 })
@@ -120,7 +120,7 @@ test('while it is held, nothing is added; then it begins anew, and the next chec
   await expectChained(await lastEvent())
 })
 
-test('after it began anew, a replica that had seen the end before takes no event as the outbox knew it', async () => {
+test('after it started a new epoch, a replica that had seen the end before takes no event as the outbox knew it', async () => {
   const recent = keepRecentEvents()
   start(0, { recent })
   await a!.store.execute(count('old'))

@@ -89,7 +89,7 @@ describe.each(events)('an event of %s, %s,', (aggregateType, type) => {
     )
   })
 
-  test('opens in no other place and with no other key: nobody can describe it then', () => {
+  test('cannot be decrypted in another place or with another key, nor described then', () => {
     const full = Object.fromEntries(desc.fields.map((field) => [field.jsonName, sample(field)]))
     const stored = encryptPayload(key, row(full))
     const elsewhere = [{ aggregate_id: 'other' }, { sequence: '8' }, { aggregate_type: 'other' }, { type: 'other' }]
@@ -106,7 +106,7 @@ test('an event without a personal field is stored as it is', () => {
   expect(encryptPayload(key, event)).toBe(event.payload)
 })
 
-test('a state opens in its own place alone', () => {
+test('a state can be decrypted in its own place alone', () => {
   const place = { type: 'user', id: 'gigi', sequence: 3 }
   const state = { userName: 'Gigi', human: { email: 'gigi@example.com' } }
   const encrypted = encryptedPart(encryptState(key, { ...place, state }))!

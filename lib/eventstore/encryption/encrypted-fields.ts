@@ -27,7 +27,6 @@ export function encryptPayload(key: KeyObject, event: Event): object {
   return open
 }
 
-/** Whether an event has an encrypted part. */
 export function isEncrypted({ payload }: Pick<Event, 'payload'>): boolean {
   return encryptedPart(payload) !== undefined
 }

@@ -6,7 +6,7 @@ export const encryptedAs = '$sealed'
 const nonceLength = 12
 const authTagLength = 16
 
-/** Encrypts a value of JSON with AES-256-GCM, bound to its place `about`. Gives nonce, tag and text in base64. */
+/** Encrypts a value of JSON with AES-256-GCM, bound to its place `about`. Returns nonce, tag and text in base64. */
 export function encryptJson(key: KeyObject, value: unknown, about: string): string {
   const plain = JSON.stringify(value)
   const nonce = nextNonce()
@@ -47,8 +47,8 @@ interface Known {
   value?: unknown
 }
 
-// A call reads a user more than once, and the outbox opens what this process has just encrypted. To decrypt costs ten
-// times as much as to find a text here. A caller without the very key and place finds nothing.
+// A call reads a user more than once, and the outbox decrypts what this process has just encrypted. To decrypt costs
+// ten times as much as to find a text here. A caller without the very key and place finds nothing.
 const texts = new Map<string, Known>()
 const mostTexts = 4000
 /** Characters of a text that is remembered. So many texts of any size would fill the memory. */

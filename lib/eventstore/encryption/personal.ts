@@ -25,8 +25,8 @@ export interface PersonalData {
 export interface Personal extends SubjectKeys {
   data: PersonalData
   /**
-   * Events as they are shown: decrypted, or without their personal fields where the person is erased. Those that nobody
-   * can open stay encrypted.
+   * Events as they are shown: decrypted, or without their personal fields where the person is erased. Those that no key
+   * decrypts stay encrypted.
    */
   decryptEvents<Row extends StoredEvent>(sql: Sql | Transaction, events: Row[]): Promise<Row[]>
   /**
@@ -59,7 +59,7 @@ export function createPersonal(
       if (ids.size === 0) return events
       const found = await findKeys(sql, passingOver(subjectKeys), [...ids])
       const missing = [...ids].filter((id) => !found.has(id))
-      if (missing.length > 0) for (const id of await findLost(sql, data.subject, missing)) found.set(id, nobodys)
+      if (missing.length > 0) for (const id of await findLost(sql, data.subject, missing)) found.set(id, foreignKey)
       return events.map((event) => decryptEvent(found.get(event.aggregate_id), event))
     },
     decryptState({ state, key, ...place }) {
@@ -99,8 +99,8 @@ export function hashedKey(secret: KeyObject, kind: string, key: string): string 
   return `H${createHmac('sha256', secret).update(kind).update('/').update(key).digest('base64url')}`
 }
 
-// What it gives opens nothing.
-const nobodys = createSecretKey(randomBytes(32))
+// Decrypts nothing.
+const foreignKey = createSecretKey(randomBytes(32))
 
 /**
  * To read with: where a wrapped key was changed, what it encrypted cannot be decrypted, and all else can. A wrong
@@ -112,7 +112,7 @@ export function passingOver({ unwrap }: Pick<SubjectKeys, 'unwrap'>): Pick<Subje
       try {
         return unwrap(text)
       } catch {
-        return nobodys
+        return foreignKey
       }
     },
   }

@@ -9,12 +9,12 @@ const portion = 5000
 
 /**
  * Wraps each key of a person again, with the encryption key in use, while the service answers already. Then a former
- * encryption key may be removed. Several replicas may do it at once. What no key opens stays as it is.
+ * encryption key may be removed. Several replicas may do it at once. What no key decrypts stays as it is.
  */
 export function startRewrapping(sql: Sql, keys: Keyring, log: Log): Service {
   const stopping = new AbortController()
   const work = rewrapKeys(sql, keys, log, stopping.signal).catch((error: unknown) =>
-    log.warn({ err: error }, 'not all keys of users are wrapped again: the next start goes on'),
+    log.warn({ err: error }, 'not all keys of users are wrapped again: the next start continues'),
   )
   return {
     async stop() {

@@ -81,7 +81,7 @@ create table uses (
 create index uses_by_key on uses (key, used_at);
 create index uses_by_age on uses (used_at);
 
--- What keyed requests were answered, sealed, in the transaction of their effect.
+-- What keyed requests were answered, encrypted, in the transaction of their effect.
 create table idempotent_answers (
   -- A hash of caller, method and Idempotency-Key.
   id bytea primary key,
@@ -113,24 +113,24 @@ create table published (
   stream_floor bigint not null default 0,
   -- Of the page behind the cursor, what the stream has already: its place, by the event's position.
   taken jsonb not null default '{}',
-  -- Whether something behind the cursor was sent, and nobody knows whether the stream has it.
+  -- Whether something behind the cursor was sent, and it is unknown whether the stream has it.
   in_doubt boolean not null default false,
   -- What the ids of messages in the stream are made with. The stream drops a message whose id it knows, whoever put it
-  -- there, so nobody else may know the ids that are to come.
+  -- there, so no one else may know the ids that are to come.
   message_key text not null default gen_random_uuid()::text || gen_random_uuid()::text,
-  -- Which event is at stream_sequence: its subject, with the generation and the sequence that it was noted for. What is
-  -- noted for another one says nothing.
+  -- Which event is at stream_sequence: its subject, with the generation and the sequence that it was stored for. What
+  -- is stored for another one says nothing.
   stream_mark jsonb
 );
 
 insert into published (transaction_id, position) values ('0', 0);
 
--- Events that were refused for good, by the broker or by proto/: the tail went on without them.
+-- Events that were refused for good, by the broker or by proto/: the outbox went on without them.
 create table parked_events (
   position bigint primary key,
   reason text not null,
   parked_at timestamptz not null default now(),
-  -- Set where somebody asked for another try: the tail sends the event again.
+  -- Set where an operator asked for another try: the outbox sends the event again.
   retry boolean not null default false
 );
 
@@ -176,7 +176,7 @@ create table audit_pages (
   number bigint primary key,
   -- The hash of a page is that of this text.
   header text not null,
-  -- Without it, nobody can try out what an event may have said.
+  -- Without it, no one can try out what an event may have said.
   salt text not null,
   -- 40 bytes for each event: its position and its hash.
   entries bytea not null,
@@ -208,13 +208,13 @@ create index audit_checkpoints_unpublished on audit_checkpoints (number) where n
 create table audit_keys (
   kid text primary key,
   public_key jsonb not null,
-  -- Sealed. Null once the key signs no more.
+  -- Encrypted. Null once the key signs no more.
   private_key bytea,
   created_at timestamptz not null default now()
 );
 
--- The key of each person, with which the personal fields of its events and its states are sealed
--- (docs/decisions/23-erasure.md). The service's own encryption key wraps it. Whoever deletes a row forgets that person.
+-- The key of each person, with which the personal fields of its events and its states are encrypted
+-- (docs/decisions/23-erasure.md). The service's own encryption key wraps it. Deleting a row erases that person.
 create table subject_keys (
   subject_id text collate "C" primary key,
   wrapped bytea not null,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => publishing?.stop())
 
-const parked = () =>
+const deadLetters = () =>
   a!.sql<{ position: string; reason: string }[]>`select position, reason from parked_events order by position`
 
 async function positionsOf(aggregate: string): Promise<string[]> {
@@ -24,7 +24,7 @@ async function positionsOf(aggregate: string): Promise<string[]> {
   return rows.map(({ position }) => position)
 }
 
-/** Waits until the stream holds every event except the parked ones, each once. */
+/** Waits until the stream holds every event except the dead letters, each once. */
 async function theRestIsPublished() {
   const rest = async () => {
     const rows = await a!.sql<{ id: string }[]>`
@@ -42,41 +42,45 @@ test.each([
   ['has more bytes of headers than the broker takes', { creator: 'x'.repeat(70_000) }, /header size exceeds/],
   ['is of a type that proto/ does not know', { type: 'unheard.of' }, /CounterUnheardOf is missing/],
   ['is not what proto/ says', { payload: { surprise: 1 } }, /surprise/],
-])('an event that %s is parked; the event behind it and all others go on, each once', async (what, columns, reason) => {
-  const before = await parked()
-  await Promise.all(Array.from({ length: 20 }, (_, i) => a!.store.execute(add(`${what}-${i}`, `${what}-${i}`))))
-  await insertEvent(a!.sql, { id: what, ...columns })
-  await insertEvent(a!.sql, { id: what, sequence: 2, type: 'counted', payload: { by: '' } })
-  await Promise.all(Array.from({ length: 20 }, (_, i) => b!.store.execute(count(`${what}-${i}`))))
-  await vi.waitFor(async () => expect(await parked()).toHaveLength(before.length + 1), {
-    timeout: 15_000,
-    interval: 50,
-  })
-  await theRestIsPublished()
+])(
+  'an event that %s is a dead letter; the event behind it and all others go on, each once',
+  async (what, columns, reason) => {
+    const before = await deadLetters()
+    await Promise.all(Array.from({ length: 20 }, (_, i) => a!.store.execute(add(`${what}-${i}`, `${what}-${i}`))))
+    await insertEvent(a!.sql, { id: what, ...columns })
+    await insertEvent(a!.sql, { id: what, sequence: 2, type: 'counted', payload: { by: '' } })
+    await Promise.all(Array.from({ length: 20 }, (_, i) => b!.store.execute(count(`${what}-${i}`))))
+    await vi.waitFor(async () => expect(await deadLetters()).toHaveLength(before.length + 1), {
+      timeout: 15_000,
+      interval: 50,
+    })
+    await theRestIsPublished()
 
-  const [first] = await positionsOf(what)
-  expect((await parked()).at(-1)).toEqual({ position: first, reason: expect.stringMatching(reason) })
-  const sequences = (await readStream(publishing.admin)).filter(({ aggregateId }) => aggregateId === what)
-  expect(sequences.map(({ sequence }) => sequence)).toEqual([2])
-  expect(lines.filter(({ level, position }) => level === 50 && position === first)).toHaveLength(1)
-  for (const outbox of publishing.outboxes) await vi.waitFor(() => expect(outbox.deadLetters()).toBe(before.length + 1))
-})
+    const [first] = await positionsOf(what)
+    expect((await deadLetters()).at(-1)).toEqual({ position: first, reason: expect.stringMatching(reason) })
+    const sequences = (await readStream(publishing.admin)).filter(({ aggregateId }) => aggregateId === what)
+    expect(sequences.map(({ sequence }) => sequence)).toEqual([2])
+    expect(lines.filter(({ level, position }) => level === 50 && position === first)).toHaveLength(1)
+    for (const outbox of publishing.outboxes)
+      await vi.waitFor(() => expect(outbox.deadLetters()).toBe(before.length + 1))
+  },
+)
 
 test('an absent broker is no reason to park an event', async () => {
-  const before = await parked()
+  const before = await deadLetters()
   await publishing.servers.nats!.kill()
   await Promise.all(Array.from({ length: 20 }, (_, i) => a!.store.execute(add(`away-${i}`, `away-${i}`))))
   await publishing.servers.nats!.start()
   await theRestIsPublished()
-  expect(await parked()).toEqual(before)
+  expect(await deadLetters()).toEqual(before)
 })
 
-test('a parked event that is published anew is no longer parked', async () => {
-  const [first] = await parked()
+test('a dead letter that is published anew is none any more', async () => {
+  const [first] = await deadLetters()
   await a!.sql`update events set payload = '{"name": "short"}' where position = ${first!.position}`
   await (await publishing.admin.connection.jetstreamManager()).streams.purge('roster-events')
   await vi.waitFor(
-    async () => expect((await parked()).map(({ position }) => position)).not.toContain(first!.position),
+    async () => expect((await deadLetters()).map(({ position }) => position)).not.toContain(first!.position),
     {
       timeout: 15_000,
       interval: 50,

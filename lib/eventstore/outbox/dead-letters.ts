@@ -13,31 +13,30 @@ export interface Refused {
 
 const longestReason = 1000
 
-/** Parks events that were refused for good: stores them as dead letters, and logs each once. */
+/** Stores events that were refused for good as dead letters, and logs each once. */
 export async function addDeadLetters(transaction: Transaction, log: Log, refused: Refused[]): Promise<void> {
   if (refused.length === 0) return
   const rows = refused.map(({ event, reason }) => ({
     position: event.position,
     reason: storedReason(reason),
   }))
-  const noted = await transaction<{ position: string }[]>`
+  const stored = await transaction<{ position: string }[]>`
     insert into parked_events (position, reason, parked_at)
     select position, reason, roster_now()
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (position bigint, reason text)
     on conflict do nothing returning position
   `
-  const positions = new Set(noted.map(({ position }) => position))
+  const positions = new Set(stored.map(({ position }) => position))
   for (const { event, reason } of refused) {
     const { position, aggregate_type, aggregate_id, sequence, type } = event
     if (!positions.has(position)) continue
     log.error(
       { err: reason, position, aggregate_type, aggregate_id, sequence, type },
-      'an event was refused for good: it is parked, and the ones behind it go on',
+      'an event was refused for good: it is a dead letter, and the ones behind it go on',
     )
   }
 }
 
-/** The reason as it is stored. */
 function storedReason(reason: Error): string {
   return reason.message.slice(0, longestReason).replaceAll('\0', '')
 }
@@ -48,10 +47,10 @@ export function removeDeadLetters(transaction: Transaction, added: { position: s
 }
 
 /**
- * Notes the events of the current page that the stream already has. The cursor stays until the stream has the whole
- * page. The next tick skips the noted events, and looks for each other event before it sends it again.
+ * Stores which events of the current page the stream already has. The cursor stays until the stream has the whole
+ * page. The next tick skips these events, and looks for each other event before it sends it again.
  */
-export function noteTaken(transaction: Transaction, added: { position: string; seq: number }[]) {
+export function storeTaken(transaction: Transaction, added: { position: string; seq: number }[]) {
   const taken = Object.fromEntries(added.map(({ position, seq }) => [position, seq]))
   return transaction`update published set taken = ${JSON.stringify(taken)}::text::jsonb, in_doubt = true`
 }

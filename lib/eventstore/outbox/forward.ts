@@ -105,7 +105,7 @@ export function createForward(
     return { added, refused, failure: failures[0] }
   }
 
-  // Gives the state of a stream that lost events. A stream that was made anew has no service that names a place.
+  // Returns the state of a stream that lost events. A stream that was made anew has no service that names a place.
   async function look(mark: Mark, found: Settled<number | undefined>, added?: PubAck[]) {
     const [named, first] = await Promise.all([found, streamState(nats)])
     if (named.status === 'rejected' && first.created === mark.created) throw named.reason

@@ -8,14 +8,14 @@ export interface Place {
   subject: string | undefined
 }
 
-/** The last place by what is noted, and by `taken`, which the stream took of the page behind it. */
+/** The last place by the stored mark, and by `taken`, which the stream took of the page behind it. */
 export function lastMark(service: string, published: Published, taken: { event: StoredEvent; seq: number }[]): Place {
-  const { stream_mark: noted, generation } = published
+  const { stream_mark: mark, generation } = published
   const sequence = Number(published.stream_sequence ?? 0)
   const newest = newestOf(taken)
   if (newest && newest.seq > sequence) return { sequence: newest.seq, subject: subjectOf(service, newest.event) }
-  const isNamed = noted?.generation === generation && noted.sequence === sequence
-  return { sequence: sequence || undefined, subject: isNamed ? noted.subject : undefined }
+  const isNamed = mark?.generation === generation && mark.sequence === sequence
+  return { sequence: sequence || undefined, subject: isNamed ? mark.subject : undefined }
 }
 
 /** Whatever of these has the highest place in the stream. */

@@ -24,7 +24,7 @@ export interface OutboxWaits {
 
 export function noteOutboxWaits({ nats, log }: { nats: Nats; log: Log }): OutboxWaits {
   const { waits } = nats
-  const say = throttled(log, 'the tail stopped and tries again')
+  const say = throttled(log, 'the outbox stopped and tries again')
   let awaySince: number | undefined
   return {
     async run(tick) {

@@ -42,15 +42,15 @@ describe('events in the stream', () => {
   })
 
   test('contain everything that happened, in plain JSON', async () => {
-    const { after } = await a!.store.execute(add('told', 'told'))
+    const { after } = await a!.store.execute(add('published', 'published'))
     await everythingIsPublished(publishing)
-    const event = (await readStream(publishing.admin)).find(({ aggregateId }) => aggregateId === 'told')
+    const event = (await readStream(publishing.admin)).find(({ aggregateId }) => aggregateId === 'published')
     expect(event).toEqual({
       id: expect.stringMatching(/^users-\d+$/),
       source: '/roster/users',
       type: 'roster.counter.added.v1',
       aggregateType: 'counter',
-      aggregateId: 'told',
+      aggregateId: 'published',
       organizationId: 'house',
       sequence: 1,
       actor: '',
@@ -59,7 +59,7 @@ describe('events in the stream', () => {
       traceparent: '',
       cause: '',
       time: after.changedAt.toISOString(),
-      data: { name: 'told' },
+      data: { name: 'published' },
     })
   })
 
@@ -98,7 +98,10 @@ describe('events in the stream', () => {
     const { sql } = b!
     const slow = (id: string, seconds: number) => ({
       ...count(id),
-      decide: (counter: any) => ({ ...count(id).decide(counter), writes: [(sql: any) => sql`select pg_sleep(${seconds})`] }), // prettier-ignore
+      decide: (counter: any) => ({
+        ...count(id).decide(counter),
+        writes: [(sql: any) => sql`select pg_sleep(${seconds})`],
+      }),
     })
     // Beside the transactions of the store, further ones begin together and commit in reverse order.
     const commits = Array.from({ length: 6 }, () => Promise.withResolvers<void>())
@@ -141,8 +144,8 @@ describe('events in the stream', () => {
     const { connection } = await connectNats(publishing.servers.natsUrl.gateway, 'gateway', silent)
     const messages = connection.subscribe(callersChanged, { max: 1 })
     await connection.flush()
-    await a!.store.execute(rename('told', 'told-anew'))
-    for await (const message of messages) expect(message.string()).toBe('told')
+    await a!.store.execute(rename('published', 'published-anew'))
+    for await (const message of messages) expect(message.string()).toBe('published')
     await connection.close()
   })
 })

@@ -9,7 +9,7 @@ import type { EventRow, StoredEvent } from '../../events/stored-event.ts'
 import type { Personal } from '../encryption/personal.ts'
 import { createForward } from './forward.ts'
 import { newestOf, writeMark } from './mark.ts'
-import { addDeadLetters, noteTaken, removeDeadLetters, retryDeadLetters, settleRetried } from './dead-letters.ts'
+import { addDeadLetters, storeTaken, removeDeadLetters, retryDeadLetters, settleRetried } from './dead-letters.ts'
 import { type Elsewhere, noteOutboxWaits } from './outbox-waits.ts'
 import { findUnpublished, page, pageSize, type Published, setBack } from './outbox-rows.ts'
 
@@ -36,7 +36,7 @@ export interface OutboxOptions extends AnnouncerOptions {
 }
 
 export interface Outbox extends Service {
-  /** Tells the outbox of a commit, so that it need not wait for its next look. */
+  /** Wakes the outbox after a commit, so that it need not wait for its next look. */
   committed(events: EventRow[]): void
   /** The number of dead letters at the last look. */
   deadLetters(): number
@@ -141,7 +141,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
     }
     if (failure) {
       waits.streamIsAway(failure.cause)
-      await Promise.all([addDeadLetters(transaction, log, refused), noteTaken(transaction, added)])
+      await Promise.all([addDeadLetters(transaction, log, refused), storeTaken(transaction, added)])
       return { more: false, failure }
     }
     waits.streamIsThere()

@@ -91,7 +91,14 @@ async function give(projectId: string, count: number, projectGrantId = '', organ
 async function lastCause(projectOrGrant: string, stopped = new AbortController().signal) {
   await untilForeignTransactionsEnd(sql)
   const feed = createFeed({ service: 'grants', sql, log: silent })
-  const filter = { organizationId: '', aggregateTypes: [], aggregateIds: [projectOrGrant], eventTypes: [], actors: [], since: undefined } // prettier-ignore
+  const filter = {
+    organizationId: '',
+    aggregateTypes: [],
+    aggregateIds: [projectOrGrant],
+    eventTypes: [],
+    actors: [],
+    since: undefined,
+  }
   const { events } = await feed(context, { after: undefined, fromEnd: false, filter, limit: 100 })
   return readCause(context, events.at(-1)!.event as Event, stopped)
 }

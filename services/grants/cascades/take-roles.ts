@@ -36,7 +36,7 @@ export async function takeRoles(
 
 /**
  * The condition that an aggregate `a` was given no roles after the cause. A role that was added once more may be
- * given again before the cascade is through. The place of an event tells, because every gift locks the project.
+ * given again before the cascade is through. The place of an event decides, because every gift locks the project.
  */
 export function givenBefore(sql: Sql, { position }: Cause): Fragment {
   return sql`

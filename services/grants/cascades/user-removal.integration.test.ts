@@ -120,7 +120,7 @@ const reasonOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof RosterError ? error.reason : String(error)),
   )
 
-/** Stores the event in users' database and tells everybody. */
+/** Stores the event in users' database and announces it. */
 async function remove(userId: string, at = new Date()) {
   await usersSql`
     insert into events
@@ -131,7 +131,7 @@ async function remove(userId: string, at = new Date()) {
   const event = { organization_id: 'acme', aggregate_type: 'user', type: 'removed' }
   users!.connection.publish(hintSubject('users'), writeHints([event]))
 }
-const noted = (userId: string) =>
+const hasTombstone = (userId: string) =>
   vi.waitFor(async () => expect(await context.store.load('removed_user', userId)).toBeDefined(), soon)
 const events = (userId: string) => context.sql<{ type: string; creator: string; request_id: string; cause: string }[]>`
   select aggregate_type || '.' || type as type, creator, request_id, cause from events
@@ -147,11 +147,11 @@ test('a removed user loses its holdings once, by events that name actor and caus
   await join(userId, 'umbrella')
   await give('somebody-else', await newProject())
   await remove(userId)
-  await noted(userId)
+  await hasTombstone(userId)
   await remove(userId)
   const last = 'last'
   await remove(last)
-  await noted(last)
+  await hasTombstone(last)
   const by = { creator: 'boss', request_id: 'request-7', cause: 'users-1' }
   const types = ['member.removed', 'member.removed', 'removed_user.noted', 'user_grant.removed']
   expect(await events(userId)).toEqual(types.map((type) => ({ type, ...by })))
@@ -171,7 +171,7 @@ test.each([
   const late = reasonOf(gift(userId, projectId))
   await arrived
   await remove(userId)
-  await noted(userId)
+  await hasTombstone(userId)
   release()
   expect(await late).toBe('USER_NOT_FOUND')
   expect((await events(userId)).map(({ type }) => type)).toEqual(['removed_user.noted'])
@@ -187,7 +187,7 @@ test('a removal of long ago is made up for, however long grants was away, and on
   await remove(before)
   const done = (await events('holder')).length
   removal = startUserRemoval(context, grants!, silent)
-  await noted(before)
+  await hasTombstone(before)
   // Several removals are under way at a time.
   await expect
     .poll(async () => (await events(gone)).map(({ type }) => type), soon)

@@ -35,7 +35,7 @@ async function removeHoldings({ sql, store }: Context, event: Event): Promise<vo
   await store.execute({
     aggregate: removalTombstone(userId),
     call,
-    decide: (tombstone) => noted(tombstone, organizationId),
+    decide: (tombstone) => storeTombstone(tombstone, organizationId),
   })
   for (;;) {
     const holdings = await sql<AggregateKey[]>`
@@ -48,6 +48,6 @@ async function removeHoldings({ sql, store }: Context, event: Event): Promise<vo
   }
 }
 
-function noted({ state }: Aggregate, organizationId: string): Decision<RemovedUserEvent> {
+function storeTombstone({ state }: Aggregate, organizationId: string): Decision<RemovedUserEvent> {
   return { organizationId, events: state ? [] : [{ type: 'noted', payload: {} }], answer: undefined }
 }

@@ -19,7 +19,7 @@ export interface AccessQuestion {
   method: Method | undefined
 }
 
-/** The faults of a question that no rule of a field tells. */
+/** The faults of a question that no rule of a field finds. */
 export function faultsOf({ question, asOf }: ExplainPermissionRequest): Violation[] {
   if (!question)
     return [{ field: 'question', description: 'must have one of permission, operation, role and requestId' }]

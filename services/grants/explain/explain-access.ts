@@ -39,11 +39,11 @@ export async function explainAccess(
   const acting = histories<Organization>('organization', question.organizationId)
   const isOpen = (id: string) => id === instance.id || isOpenState(histories<Organization>('organization', id).state)
 
-  const nobody: Caller = { ...anonymous, userId: question.userId, organizationId: user.organizationId }
+  const roleless: Caller = { ...anonymous, userId: question.userId, organizationId: user.organizationId }
   const living = members.filter(({ state, organizationId }) => state && !state.removed && isOpen(organizationId))
-  const caller = living.reduce((known, { organizationId, state }) => withRoles(known, organizationId, state!), nobody)
+  const caller = living.reduce((known, { organizationId, state }) => withRoles(known, organizationId, state!), roleless)
 
-  const needsNothing = await passes(question, nobody)
+  const needsNothing = await passes(question, roleless)
   if (question.method?.access.rule === 'public')
     return { allowed: true, obstacles: [], grounds: [nothingNeeded], hidden: false, incomplete: false }
   const obstacles = userObstacles(user, home, sight)
@@ -55,7 +55,7 @@ export async function explainAccess(
   }
   const allowed = obstacles.length === 0 && (await passes(question, caller))
   const counting = question.permission === '' ? [] : members
-  const grounds = await Promise.all(counting.map((member) => toGround(question, member, nobody, isOpen, sight)))
+  const grounds = await Promise.all(counting.map((member) => toGround(question, member, roleless, isOpen, sight)))
   const shown = grounds.filter((ground) => ground !== undefined)
   const isSeen = ({ organizationId, projectId }: Ground) => sight.seesMember(organizationId, projectId || undefined)
   return {
@@ -99,7 +99,8 @@ function isOpenState(organization: Organization | undefined): boolean {
 
 function withRoles(caller: Caller, organizationId: string, { projectId, roles }: Member): Caller {
   if (organizationId === instance.id) return { ...caller, instanceRoles: roles }
-  if (projectId === undefined) return { ...caller, organizationRoles: { ...caller.organizationRoles, [organizationId]: roles } } // prettier-ignore
+  if (projectId === undefined)
+    return { ...caller, organizationRoles: { ...caller.organizationRoles, [organizationId]: roles } }
   const there = { ...caller.projectRoles[organizationId], [projectId]: roles }
   return { ...caller, projectRoles: { ...caller.projectRoles, [organizationId]: there } }
 }
@@ -108,7 +109,7 @@ function withRoles(caller: Caller, organizationId: string, { projectId, roles }:
 async function toGround(
   question: AccessQuestion,
   member: History<Member>,
-  nobody: Caller,
+  roleless: Caller,
   isOpen: (organizationId: string) => boolean,
   sight: Sight,
 ): Promise<Ground | undefined> {
@@ -120,8 +121,12 @@ async function toGround(
     !isOfInstance &&
     (organizationId !== question.organizationId || (projectId !== undefined && projectId !== question.projectId))
   // Wherever it is: would it be enough there?
-  const there = { ...question, organizationId: isOfInstance ? question.organizationId : organizationId, projectId: projectId ?? question.projectId } // prettier-ignore
-  const enough = await thatAreEnough(there, organizationId, states, nobody) // prettier-ignore
+  const there = {
+    ...question,
+    organizationId: isOfInstance ? question.organizationId : organizationId,
+    projectId: projectId ?? question.projectId,
+  }
+  const enough = await thatAreEnough(there, organizationId, states, roleless)
   const gives = (state: Member) => !state.removed && enough.has(JSON.stringify(state.roles))
   if ((isElsewhere || removed) && !states.some(gives)) return undefined
   const faults: GroundFault[] = []
@@ -147,13 +152,13 @@ async function thatAreEnough(
   question: AccessQuestion,
   organizationId: string,
   states: Member[],
-  nobody: Caller,
+  roleless: Caller,
 ): Promise<ReadonlySet<string>> {
   const [first] = states
   const lists = new Map(states.map(({ roles }) => [JSON.stringify(roles), roles]))
   const enough = new Set<string>()
   for (const [text, roles] of lists)
-    if (await passes({ ...question, own: false }, withRoles(nobody, organizationId, { ...first!, roles })))
+    if (await passes({ ...question, own: false }, withRoles(roleless, organizationId, { ...first!, roles })))
       enough.add(text)
   return enough
 }

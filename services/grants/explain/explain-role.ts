@@ -116,7 +116,11 @@ async function readAll(
   const grants = found.userGrants.map((id) => ({ type: 'user_grant', id }))
   const first = await readHistories(sql, asker, { keys: grants, until })
   const known = grants.map(({ id }) => first<UserGrant>('user_grant', id)).filter(({ state }) => state !== undefined)
-  const organizationIds = [project.organizationId, user.organizationId, ...known.map(({ organizationId }) => organizationId)] // prettier-ignore
+  const organizationIds = [
+    project.organizationId,
+    user.organizationId,
+    ...known.map(({ organizationId }) => organizationId),
+  ]
   const projectGrantIds = [...found.projectGrants, ...known.flatMap(({ state }) => state!.projectGrantId || [])]
   const keys = [
     { type: 'project', id: project.id },
@@ -141,7 +145,10 @@ function projectObstacles(
     const events = [...showEvents(project, isOpen, sight), ...showEvents(owner, (state) => !isClosed(state), sight)]
     obstacles.push({ kind: ObstacleKind.OBSTACLE_KIND_PROJECT_CLOSED, events: seesAll ? events : [] })
   } else if (!has(project.state))
-    obstacles.push({ kind: ObstacleKind.OBSTACLE_KIND_ROLE_MISSING, events: seesAll ? showEvents(project, has, sight) : [] }) // prettier-ignore
+    obstacles.push({
+      kind: ObstacleKind.OBSTACLE_KIND_ROLE_MISSING,
+      events: seesAll ? showEvents(project, has, sight) : [],
+    })
   return obstacles
 }
 
@@ -162,7 +169,8 @@ function userGround(asked: Asked, grant: History<UserGrant>, histories: Historie
   if (!roleKeys.includes(roleKey)) faults.push(GroundFault.GROUND_FAULT_LACKS_ROLE)
   if (isElsewhere) faults.push(GroundFault.GROUND_FAULT_ELSEWHERE)
   if (!giver.state || isClosed(giver.state)) faults.push(GroundFault.GROUND_FAULT_ORGANIZATION_CLOSED)
-  if (standsOn && !(standsOn.state && givesRole(standsOn.state, roleKey))) faults.push(GroundFault.GROUND_FAULT_PROJECT_GRANT) // prettier-ignore
+  if (standsOn && !(standsOn.state && givesRole(standsOn.state, roleKey)))
+    faults.push(GroundFault.GROUND_FAULT_PROJECT_GRANT)
   return [
     {
       kind: GroundKind.GROUND_KIND_USER_GRANT,
@@ -209,5 +217,9 @@ function givesRole({ removed, inactive, roleKeys }: ProjectGrant, roleKey: strin
 }
 
 function projectNotFound(): RosterError {
-  return new RosterError('NOT_FOUND', 'PROJECT_NOT_FOUND', 'The organization neither owns such a project nor had a grant of it.') // prettier-ignore
+  return new RosterError(
+    'NOT_FOUND',
+    'PROJECT_NOT_FOUND',
+    'The organization neither owns such a project nor had a grant of it.',
+  )
 }

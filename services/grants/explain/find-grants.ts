@@ -15,7 +15,8 @@ export interface RoleQuestion {
 /**
  * The ids of a user's grants of the project, and of the project's grants to the organization: also of those that were
  * removed. First come those of the organization, then those that are still there, then the newest. Besides, the
- * organization that owns the project. Its state is not read: the time that it takes would tell that the project exists.
+ * organization that owns the project. Its state is not read: the time that it takes would reveal that the project
+ * exists.
  */
 export async function findGrants(
   sql: Sql,

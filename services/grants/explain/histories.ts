@@ -23,7 +23,7 @@ export function statesOf<State>({ before, steps }: History<State>): State[] {
   return [...(before === undefined ? [] : [before]), ...steps.map(({ state }) => state)]
 }
 
-/** Gives the history of one of the objects that were read. */
+/** Returns the history of one of the objects that were read. */
 export type Histories = <State>(type: string, id: string) => History<State>
 
 // Each object has a share of its own. So changes by others of one object never stand in the way of another.

@@ -43,7 +43,10 @@ test('a flood of one user keeps its newest hundred calls, and pushes out those o
     )
   }
   const rows = await sql`select user_id, count(*)::int from refused_calls group by 1 order by 1`
-  expect([...rows]).toEqual([{ user_id: 'loud', count: 100 }, { user_id: 'quiet', count: 1 }]) // prettier-ignore
+  expect([...rows]).toEqual([
+    { user_id: 'loud', count: 100 },
+    { user_id: 'quiet', count: 1 },
+  ])
   expect(await find('loud', '4-0')).toMatchObject({ requestId: '4-0' })
   expect(await find('loud', '3-99')).toBe('REFUSAL_NOT_FOUND')
   expect(await find('quiet', 'only')).toMatchObject({ userId: 'quiet' })

@@ -54,7 +54,7 @@ export async function findRefusal(
 /** Removes calls that were refused more than an hour ago. */
 export function startPruningRefusals(sql: Sql, log: Log): { stop(): void } {
   const prune = () => deleteInPortions(sql, 'refused_calls', sql`refused_at < roster_now() - interval '1 hour'`)
-  const warn = (error: unknown) => log.warn({ err: error }, 'pruning')
+  const warn = (error: unknown) => log.warn({ err: error }, 'pruning failed')
   const timer = setInterval(() => void prune().catch(warn), pruneEvery)
   return { stop: () => clearInterval(timer) }
 }

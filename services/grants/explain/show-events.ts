@@ -20,7 +20,8 @@ export function showEvents<State>(
   let before = earlier !== undefined && gives(earlier)
   for (const { event, state } of steps) {
     const after = gives(state)
-    if (after !== before) shown.push(show(event, sight, after ? EventEffect.EVENT_EFFECT_GAVE : EventEffect.EVENT_EFFECT_TOOK)) // prettier-ignore
+    if (after !== before)
+      shown.push(show(event, sight, after ? EventEffect.EVENT_EFFECT_GAVE : EventEffect.EVENT_EFFECT_TOOK))
     before = after
   }
   const last = steps.at(-1)

@@ -1,7 +1,7 @@
 import { orUnavailable, type Sql } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import { holds, withRoles } from '#lib/rpc/caller'
-import { isTold } from '#lib/rpc/caller-in'
+import { hasAllRolesIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
 import { rolesThere } from '../../roles-there.ts'
 import { inOpenOrganization } from '../members/in-open-organization.ts'
@@ -43,7 +43,7 @@ export function sightOf(asker: Asker, userId: string): Sight {
   }
 }
 
-/** A place of which an explanation tells: an organization, or a project there. */
+/** A place that an explanation is about: an organization, or a project there. */
 interface Seen {
   organizationId: string
   projectId?: string | null
@@ -53,9 +53,9 @@ interface Seen {
 export async function sightAt(sql: Sql, sight: Sight, places: Seen[]): Promise<Sight> {
   const { asker, userId } = sight
   const { caller } = asker
-  const untold = places.filter(({ organizationId }) => !isTold(asker, organizationId))
-  if (untold.length === 0) return sight
-  const asked = untold.flatMap(({ organizationId, projectId }) => [
+  const unknown = places.filter(({ organizationId }) => !hasAllRolesIn(asker, organizationId))
+  if (unknown.length === 0) return sight
+  const asked = unknown.flatMap(({ organizationId, projectId }) => [
     [organizationId, ''],
     ...(projectId ? [[organizationId, projectId]] : []),
   ])
@@ -70,7 +70,7 @@ export async function sightAt(sql: Sql, sight: Sight, places: Seen[]): Promise<S
     memberships: rows.filter(({ projectId }) => projectId === ''),
     projectMemberships: rows.filter(({ projectId }) => projectId !== ''),
   }
-  const organizationIds = new Set(untold.map(({ organizationId }) => organizationId))
+  const organizationIds = new Set(unknown.map(({ organizationId }) => organizationId))
   const wiser = [...organizationIds].reduce((before, id) => withRoles(before, id, rolesThere(held, id)), caller)
   return sightOf({ ...asker, caller: wiser }, userId)
 }

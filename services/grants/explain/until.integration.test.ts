@@ -65,5 +65,8 @@ test('a position is now while an event may still come before it', async () => {
     expect(await atPosition(settled.position)).toMatchObject({ place: { position: String(settled.position) } })
   })
   const { organizationId, until } = (await findPlace(sql, settled.position + 1))!
-  expect({ organizationId, until }).toMatchObject({ organizationId: 'home', until: { place: { position: String(settled.position + 1) } } }) // prettier-ignore
+  expect({ organizationId, until }).toMatchObject({
+    organizationId: 'home',
+    until: { place: { position: String(settled.position + 1) } },
+  })
 })

@@ -13,7 +13,6 @@ export function addedOrganization(id: string, name: string, primaryDomain: strin
   }
 }
 
-/** The unique key of a primary domain. */
 export function domainKey(primaryDomain: string): UniqueKey {
   return { kind: keyKinds.primaryDomain, scope: '', key: primaryDomain }
 }

@@ -1,6 +1,5 @@
 import { RosterError } from '#lib/errors'
 
-/** The error where no such organization exists. */
 export function organizationNotFound(): RosterError {
   return new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', 'There is no such organization.')
 }

@@ -23,7 +23,6 @@ export function isLiving(
   return grant?.state !== undefined && !grant.state.removed && grant.state.projectId === projectId
 }
 
-/** The error where no such grant of a project exists. */
 export function projectGrantNotFound(): RosterError {
   return new RosterError('NOT_FOUND', 'PROJECT_GRANT_NOT_FOUND', 'There is no such grant of the project.')
 }

@@ -16,6 +16,10 @@ export async function visibleProject(
     project.state.removed ||
     (project.organizationId !== organizationId && !(await findProjectGrant(context, projectId, organizationId)))
   )
-    throw new RosterError('NOT_FOUND', 'PROJECT_NOT_FOUND', 'The organization neither owns such a project nor has a grant of it.') // prettier-ignore
+    throw new RosterError(
+      'NOT_FOUND',
+      'PROJECT_NOT_FOUND',
+      'The organization neither owns such a project nor has a grant of it.',
+    )
   return project
 }

@@ -1,4 +1,3 @@
-/** Kinds of the unique keys. */
 export const keyKinds = {
   /** Of all organizations. */
   primaryDomain: 'primary_domain',

@@ -1,4 +1,3 @@
-/** The events of an organization. */
 export type OrganizationEvent =
   | { type: 'added'; payload: { name: string; primaryDomain: string } }
   | { type: 'changed'; payload: { name: string } }

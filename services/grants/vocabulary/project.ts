@@ -22,7 +22,6 @@ export interface Project {
   removed?: true
 }
 
-/** The project after an event. */
 export function evolveProject(project: Project | undefined, { type, payload }: ProjectEvent): Project {
   if (type === 'added') return { name: payload.name, roles: {} }
   if (project === undefined) throw new Error(`a project begins with ${type}`)

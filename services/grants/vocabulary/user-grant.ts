@@ -21,7 +21,6 @@ export interface UserGrant extends NewUserGrant {
   removed?: true
 }
 
-/** The user grant after an event. */
 export function evolveUserGrant(grant: UserGrant | undefined, { type, payload }: UserGrantEvent): UserGrant {
   if (type === 'added') return payload
   if (grant === undefined) throw new Error(`a user grant begins with ${type}`)

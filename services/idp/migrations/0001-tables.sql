@@ -1,6 +1,6 @@
 -- The tables of the service idp, beside those of the event store.
 
--- Client secrets of the providers, sealed: no event holds them.
+-- Client secrets of the providers, encrypted: no event holds them.
 create table client_secrets (
   idp_id text primary key,
   sealed bytea not null

@@ -23,7 +23,7 @@ export function askForCheckpoints(
   return ask(() => lists[service]!(request, within), deadline)
 }
 
-/** Gives the public keys of all services. Calls of the same minute share an answer. */
+/** Returns the public keys of all services. Calls of the same minute share an answer. */
 export function shareKeys(lists: CheckpointLists): (call: ServiceCall) => Promise<AuditKey[]> {
   let known: { at: number; keys: Promise<AuditKey[]> } | undefined
   return (call) => {

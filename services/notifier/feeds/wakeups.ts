@@ -34,7 +34,7 @@ const restAfter = 30_000
 const gather = 10
 
 /**
- * Wakes the callers that wait for events. Hints by NATS tell of events at once, but may be lost. So one look a second,
+ * Wakes the callers that wait for events. Hints by NATS announce events at once, but may be lost. So one look a second,
  * shared by all callers, goes through the events committed since.
  */
 export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; log: Log }): Wakeups {
@@ -121,7 +121,7 @@ export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; l
   }
 }
 
-// A hint does not tell everything that a filter asks. When in doubt, wake: the caller looks once more.
+// A hint does not have everything that a filter asks. When in doubt, wake: the caller looks once more.
 function mayPass(filter: EventFilter | undefined, { organizationId, type }: Hint): boolean {
   if (!filter) return true
   if (filter.organizationId !== '' && filter.organizationId !== organizationId) return false

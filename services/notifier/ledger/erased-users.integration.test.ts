@@ -117,7 +117,7 @@ test('other users keep theirs, as does an aggregate of another kind with the sam
   )
 })
 
-test('a removal that can be undone takes nothing, until the user is forgotten', async () => {
+test('a removal that can be undone takes nothing, until the user is erased', async () => {
   await takeIn('users', added('y'), event('y', 'removed', { forgetAt: '2030-01-01T00:00:00Z' }))
   expect(JSON.stringify(await deliveries('y'))).toContain('gigi@example.com')
   await takeIn('users', event('y', 'forgotten'))
@@ -138,7 +138,7 @@ test('PostgreSQL’s own samples have nothing of the deliveries', async () => {
   expect(await samples()).toContain('event_id')
 })
 
-test('another service cannot make users forgotten', async () => {
+test('another service cannot erase users', async () => {
   await takeIn('users', added('z'))
   await takeIn('grants', event('z', 'removed'))
   expect(JSON.stringify(await deliveries('z'))).toContain('gigi@example.com')

@@ -30,7 +30,7 @@ test('events that the notifier cannot take in show in its lag, while nothing is 
   await vi.waitFor(async () => expect([await lag(), await age()]).toEqual([0, 0]), soon)
 }, 90_000)
 
-test('one watch of Redis tells of it, however many queues are measured', async () => {
+test('one watch of Redis reports it, however many queues are measured', async () => {
   expect((await read('roster.server.reachable'))['redis']).toBe(1)
   expect(Object.keys(await read('roster.queue.oldest.age')).toSorted()).toEqual(['mails', 'webhooks'])
 })

@@ -5,7 +5,7 @@ import type { MailKind } from '../mails/templates.ts'
 
 /**
  * Reads the fate of mails from users' events, in order: ids and times, no address. Also reads which users are to be
- * forgotten. `take_in` of the schema tells the effect of each row.
+ * erased. `take_in` of the schema has the effect of each row.
  */
 export function mailRows(events: Event[]) {
   return events.flatMap((event) => {

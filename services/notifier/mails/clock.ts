@@ -1,4 +1,4 @@
-/** The time of users' database. Mails must not wait for a database of their own, so users tells it. */
+/** The time of users' database. Mails must not wait for a database of their own, so users returns it. */
 export interface Clock {
   /** Unix time in milliseconds; that of this host before users gave any. */
   time(): number

@@ -1,9 +1,9 @@
 const longest = 40
 
-/** Characters that could break a line, or turn the direction of the text around them. */
+/** Characters that could break a line, or reverse the direction of the text around them. */
 export const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu
 
-// Text that a mail program would turn into a link, or that asks for a call or an answer.
+// Text that a mail program would make a link of, or that asks for a call or an answer.
 const linkable = /[:/\\@<>[\]{}|]|www\.|[\p{L}\p{N}][.。][\p{L}\p{N}]{2}|(?:\d[\s().-]*){5}/iu
 
 // Invisible characters could hide a link from the pattern above.

@@ -9,7 +9,7 @@ export type MailUsers = Client<typeof InternalServiceDefinition, 'getEmailCode' 
 
 /** What the worker asks of users. The error's message, unlike its cause, holds no code and no address. */
 export interface MailCalls {
-  /** Gives the content of a mail, or nothing if it must not be sent any more. */
+  /** Returns the content of a mail, or nothing if it must not be sent any more. */
   content(mail: MailKey): Promise<EmailCode | undefined>
   record(mail: MailEnd): Promise<void>
 }

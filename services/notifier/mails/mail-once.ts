@@ -97,7 +97,9 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
     })
   }
 
-  /** Hands the mail over. Gives nothing if the mail was not to be sent any more once the mail server was ready for it. */
+  /**
+   * Hands the mail over. Returns nothing if the mail was not to be sent any more once the mail server was ready for it.
+   */
   async function hand(
     { codeId, kind = 'email-code' }: MailJob,
     content: EmailCode,

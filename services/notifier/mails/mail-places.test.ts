@@ -91,7 +91,7 @@ test('of many mails that wait for slow domains, those of the organization with t
   expect(begun.at(-1)).toBe('quick 3')
 })
 
-test('a single place serves everybody in turn, and a mail that fails gives it back', async () => {
+test('a single place serves everyone one after the other, and a mail that fails gives it back', async () => {
   const places = openMailPlaces(1)
   const to = { domain: 'example.com', organizationId: '' }
   const failing = places.take(to, () => Promise.reject(new Error('refused')))

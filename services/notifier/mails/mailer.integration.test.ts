@@ -69,7 +69,7 @@ describe('no value becomes syntax for the mail server:', () => {
     'evil',
     '',
     `${'a'.repeat(300)}@example.net`,
-  ])('the address %j reaches nobody and is not tried again', async (email) => {
+  ])('the address %j reaches no one and is not tried again', async (email) => {
     expect(await refusal({ email })).toMatchObject({
       permanent: true,
       reason: 'The address cannot be written in SMTP.',

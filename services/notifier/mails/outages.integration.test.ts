@@ -100,7 +100,7 @@ describe('the mail comes, once,', () => {
   })
 
   it("although the notifier's own database is away", async () => {
-    await house.startNotifier({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
+    await house.startNotifier({ DATABASE_URL: 'postgres://no-one@127.0.0.1:1/nothing' })
     await mailedOnce(await house.addHuman())
     await house.stopNotifiers()
   })

@@ -86,7 +86,7 @@ describe('the display name', () => {
     expect(html).toContain('href="https://x/&quot;&gt;&lt;b&gt;&#39;"')
   })
 
-  it('cannot break a line or turn the direction of the text', () => {
+  it('cannot break a line or reverse the direction of the text', () => {
     expect(greetedName('Gigi\r\n\r\nBcc: x\u2028\u202egnirts')).toBe('')
     expect(greetedName('Gigi\r\nGiraffe\u202e\u0000')).toBe('Gigi Giraffe')
     const { text } = mails.render('en', { ...values, url: 'https://x/\r\nSubject: y\u2028' })

@@ -26,7 +26,7 @@ export interface SmtpPool {
 const acknowledgedWithin = 10 * 60_000
 
 /**
- * Opens nodemailer's pool, without its composer. That would take the written mail apart for headers that nobody asks
+ * Opens nodemailer's pool, without its composer. That would take the written mail apart for headers that no one asks
  * for, and lead it through four streams: more work than all of the sending.
  */
 export function openSmtpPool({ readyWithin, ...options }: SmtpPoolOptions): SmtpPool {
@@ -80,7 +80,7 @@ interface Connection {
   close(): void
 }
 
-// It may be too many mails over this connection, which some servers tell so with each further one. The pool would go on
+// It may be too many mails over this connection, which some servers answer to each further one. The pool would go on
 // with the connection, and every mail that comes to it would wait.
 function refusesSenderForNow({ command, responseCode }: SmtpError): boolean {
   return command === 'MAIL FROM' && responseCode !== undefined && responseCode < 500

@@ -20,7 +20,7 @@ create table webhooks (
 
 create index webhooks_by_organization on webhooks (organization_id, created_at);
 
--- The secrets that they are signed with, sealed: no event holds them.
+-- The secrets that they are signed with, encrypted: no event holds them.
 create table webhook_secrets (
   webhook_id text not null,
   secret_id text not null,
@@ -87,15 +87,15 @@ create index deliveries_by_event on deliveries (event_id);
 -- The deliveries of one user, of which the personal fields go when the user is removed.
 create index deliveries_by_aggregate on deliveries (aggregate) where kind = 'webhook';
 
--- What is queued for a webhook of one aggregate. Whoever takes it sets `due_at` to when it may be taken from him, so
--- that nobody else sends meanwhile.
+-- What is queued for a webhook of one aggregate. Whoever takes it sets `due_at` to when it may be taken from them, so
+-- that no one else sends meanwhile.
 create table chains (
   webhook_id text not null,
   aggregate text not null,
   due_at timestamptz not null,
   -- Who took it last.
   taken_by text not null default '',
-  -- Counts what was added, so that nobody removes a chain that was just added to.
+  -- Counts what was added, so that no one removes a chain that was just added to.
   added int not null default 0,
   primary key (webhook_id, aggregate)
 );
@@ -120,7 +120,7 @@ create index places_by_organization on places (organization_id, slow);
 create index places_by_webhook on places (webhook_id);
 create index places_until on places (until);
 
--- Organizations take turns in having their webhooks sent to.
+-- Webhooks are sent to by organization, round robin.
 create table turns (
   organization_id text primary key,
   -- When something was sent for it last.

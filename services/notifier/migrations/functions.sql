@@ -3,13 +3,13 @@ create or replace function mail_of(code text) returns text language sql stable a
   select id from deliveries where kind = 'mail' and code_id = code
 $$;
 
--- The fields of users' events that tell who a user is. A test compares them with proto/.
+-- The fields of users' events that identify a user. A test compares them with proto/.
 create or replace function personal_fields() returns text[] language sql immutable as $$
   select '{userName,profile,email,firstName,lastName,nickName,displayName,preferredLanguage,gender,name,description,
     urlTemplate,failure}'::text[]
 $$;
 
--- Takes from the kept and the waiting deliveries of users what tells who they were. The deliveries stay, so a receiver
+-- Takes from the kept and the waiting deliveries of users what identifies them. The deliveries stay, so a receiver
 -- that was away still gets every event in its order.
 create or replace function forget_users(ids text[]) returns void language sql as $$
   update deliveries set payload = (
@@ -31,7 +31,7 @@ $$;
 --          drops: types of events whose mails to the user, if they still wait, are not to be sent any more
 --          A row of `dropped` has no id, organization_id, event_id and code_id.
 --          forget_at: of a removal that can be undone until then
--- Gives the webhooks that there is something for; null where nothing was taken in.
+-- Returns the webhooks that there is something for; null where nothing was taken in.
 create or replace function take_in(of_service text, was jsonb, is_now jsonb, wanted jsonb, mails jsonb, most_wrong_tries int)
 returns text[] language plpgsql as $$
 declare
@@ -135,12 +135,13 @@ begin
 end
 $$;
 
--- Takes what is due to webhooks, in turns: who has the fewest places comes first, and of those, who waited longest.
+-- Takes what is due to webhooks, fairly: who has the fewest places comes first, and of those, who waited longest.
 --   ids: the webhooks to look at
 --   most, most_slow: places that whoever takes has, and how many of these are for webhooks that are not quick
---   of_organization, of_organization_slow, of_webhook: most that one may have of everybody's places; a slow webhook has one
+--   of_organization, of_organization_slow, of_webhook: most that one may have of all places; a slow webhook has one
 --   taken_for: seconds after which somebody else may take it
--- Gives what was taken, with the head of each chain; and alone the ids, `aggregate` being null, of webhooks that must wait.
+-- Returns what was taken, with the head of each chain; and alone the ids, `aggregate` being null, of webhooks that must
+-- wait.
 create or replace function take_chains(
   ids text[], most int, most_slow int, of_organization int, of_organization_slow int, of_webhook int, taken_for double precision
 )

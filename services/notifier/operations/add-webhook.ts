@@ -46,7 +46,7 @@ export const addWebhook = {
 }
 
 // Fails the transaction where the organization has more webhooks than it may have. One transaction of an organization
-// counts at a time, in every replica. The rows are on their way while it waits for its turn, so its own ones count.
+// counts at a time, in every replica. The rows are on their way while it waits for the lock, so its own ones count.
 function keepLimit(organizationId: string, most: number): Write {
   return async (sql) => {
     await sql`

@@ -8,7 +8,7 @@ import { follow } from '../feeds/follow.ts'
 import { ofOrganization } from '../feeds/organization-filter.ts'
 
 /**
- * Waits as long as the call may take: the gateway turns the answers into a stream. Answers a start at the end at once
+ * Waits as long as the call may take: the gateway makes a stream of the answers. Answers a start at the end at once
  * with its cursor.
  */
 export async function watchOrganizationEvents(

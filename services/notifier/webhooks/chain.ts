@@ -51,7 +51,7 @@ export interface Room {
 }
 
 /**
- * Takes due chains of these webhooks, in turns by organization. Also returns the webhooks that must wait for a place.
+ * Takes due chains of these webhooks, organizations round robin. Also returns the webhooks that must wait for a place.
  */
 export async function takeChains(
   sql: Sql,

@@ -51,7 +51,7 @@ test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.1', '
 )
 
 test('an unknown name gets the same error as a name that leads to a forbidden address', async () => {
-  expect(await post('https://nobody.invalid/', {}, '{}', here, never, 15_000)).toEqual(refused)
+  expect(await post('https://no-one.invalid/', {}, '{}', here, never, 15_000)).toEqual(refused)
 })
 
 test('a redirect is not followed', async () => {
@@ -94,7 +94,7 @@ test('an endless answer is cut', async () => {
   await closed.promise
 })
 
-test('a post that is aborted rejects: nobody knows whether the body arrived', async () => {
+test('a post that is aborted rejects: it is unknown whether the body arrived', async () => {
   const silent = await listen(() => {})
   const stop = new AbortController()
   const posted = post(`http://${silent}/`, {}, '{}', here, stop.signal, 15_000)

@@ -79,5 +79,5 @@ test('the hosts file counts, and an unknown name is not found', async () => {
   expect(await resolve('LOCALHOST.', never)).toContainEqual({ address: '127.0.0.1', family: 4 })
   expect(await resolve('any.localhost', never)).toContainEqual({ address: '::1', family: 6 })
   expect(await resolve('some.example', never)).toEqual([{ address: '127.0.0.1', family: 4 }])
-  await expect(resolve('nobody.invalid', never)).rejects.toMatchObject({ code: 'ENOTFOUND' })
+  await expect(resolve('no-one.invalid', never)).rejects.toMatchObject({ code: 'ENOTFOUND' })
 })

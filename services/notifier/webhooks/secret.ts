@@ -7,7 +7,7 @@ import type { Keyring } from '#lib/keys'
 const prefix = 'whsec_'
 const encryptedFor = 'webhook-secret'
 
-/** Tells `reEncrypt` where the secrets are. */
+/** Where `reEncrypt` finds the secrets. */
 export const encryptedSecrets: EncryptedColumn = { purpose: encryptedFor, table: 'webhook_secrets', column: 'sealed' }
 
 /** Makes a secret in the form of Standard Webhooks, and the write that stores it as the one in use. */

@@ -4,8 +4,8 @@ import type { Taken } from './chain.ts'
 import type { Outcome } from './post.ts'
 
 /**
- * Posts a delivery in a span of the trace of its event, where that is traced. `post` gets the headers that tell the
- * receiver of it. The span names the receiver's host and port, and neither path nor query: they may hold a secret.
+ * Posts a delivery in a span of the trace of its event, where that is traced. `post` gets the headers that show it to
+ * the receiver. The span names the receiver's host and port, and neither path nor query: they may hold a secret.
  */
 export function traceDelivery(
   { url, payload, attempts }: Taken,

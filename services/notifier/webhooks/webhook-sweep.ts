@@ -23,8 +23,8 @@ export interface SweepOptions {
 }
 
 /**
- * Tells the worker again and again to which webhooks something is due, so that an emptied Redis loses nothing. Tidies
- * up.
+ * Names to the worker, again and again, the webhooks to which something is due, so that an emptied Redis loses nothing.
+ * Tidies up.
  */
 export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOptions): Service {
   const failed = throttled(log, 'the sweep of deliveries failed and tries again')
@@ -98,7 +98,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
         )
       `,
     )
-    // Last: the chains tell which webhooks are left to do.
+    // Last: the chains show which webhooks are left to do.
     await deleteInPortions(sql, 'chains', sql`webhook_id = any(${ids}::text[])`, stopped)
   }
 

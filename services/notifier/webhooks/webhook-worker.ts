@@ -28,8 +28,8 @@ export interface WebhookWorker extends Service {
 }
 
 /**
- * Sends deliveries that are due. Redis, the sweep and its own tries tell it which webhooks to look at. PostgreSQL
- * decides whose turn it is, so that the turns hold over all replicas. No job waits for a receiver.
+ * Sends deliveries that are due. Redis, the sweep and its own tries name the webhooks to look at. PostgreSQL
+ * decides which comes next, so that the order holds over all replicas. No job waits for a receiver.
  */
 export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOptions): WebhookWorker {
   const { sql, log, within } = options

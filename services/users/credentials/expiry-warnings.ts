@@ -14,7 +14,7 @@ const mostAtOnce = 500
 
 /** Warns of credentials that will expire soon, now and once a minute. */
 export function startExpiryWarnings(context: Context): { stop(): Promise<void> } {
-  const failed = (error: unknown) => context.log.warn({ err: error }, 'expiry warnings')
+  const failed = (error: unknown) => context.log.warn({ err: error }, 'the look for expiring credentials failed')
   const work = async () => warnOfExpiry(context, await readNow(context.sql))
   return repeat({ work, every, retryAfter: every, failed })
 }

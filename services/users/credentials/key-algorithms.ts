@@ -11,7 +11,6 @@ export function joseName(algorithm: KeyAlgorithm): string | undefined {
   return names.get(algorithm)
 }
 
-/** The algorithm of this name in JOSE. */
 export function fromJoseName(wanted: string): KeyAlgorithm {
   const [algorithm] = [...names].find(([, name]) => name === wanted) ?? []
   return algorithm ?? KeyAlgorithm.KEY_ALGORITHM_UNSPECIFIED

@@ -125,7 +125,7 @@ describe('the warning before an end', () => {
     expect(await warnings()).toHaveLength(1)
   })
 
-  test('is not given for a removed credential, nor for one that ended while nobody looked', async () => {
+  test('is not given for a removed credential, nor for one that ended unseen', async () => {
     const { tokenId } = await addToken(inDays(30))
     await removePersonalAccessToken.handle(users, { userId, tokenId }, call())
     await addSecret(inDays(30))

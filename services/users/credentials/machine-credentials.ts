@@ -34,13 +34,13 @@ export async function findSecret(
   const ids = secrets.map(({ id }) => id)
   if (ids.length === 0 || ids.some((id) => !hashes.has(id))) await learnHashes(sql, ids)
   const hash = hashToken(presented)
-  return secrets.filter(({ id }) => timingSafeEqual(hashes.get(id) ?? hashOfNobody, hash))[0]
+  return secrets.filter(({ id }) => timingSafeEqual(hashes.get(id) ?? hashOfNoSecret, hash))[0]
 }
 
 // A secret's id always has the same hash, so hashes may be kept. Which ids live is read from the user each time.
 const hashes = new Map<string, Buffer>()
 const mostHashes = 20_000
-const hashOfNobody = hashToken(newToken())
+const hashOfNoSecret = hashToken(newToken())
 
 async function learnHashes(sql: Sql, ids: string[]): Promise<void> {
   const rows = await orUnavailable(sql<{ id: string; hash: Buffer }[]>`

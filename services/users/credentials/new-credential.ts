@@ -38,7 +38,7 @@ export async function checkExpiry(
   const now = (await orUnavailable(readNow(sql))).getTime()
   if (time !== undefined && time <= now) return [{ field: 'expirationDate', description: 'must be in the future' }]
   if (!inherits) return []
-  // A gateway of an earlier version does not tell when the token ends.
+  // A gateway of an earlier version does not say when the token ends.
   const end = caller.tokenEnd ?? now + config.ACCESS_TOKEN_LIFETIME * 1000
   if (time !== undefined && time <= end) return []
   const at = new Date(end).toISOString()

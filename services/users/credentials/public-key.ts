@@ -112,7 +112,8 @@ const through = createFairSemaphore(
 
 /**
  * A new pair for an algorithm, named as in JOSE; the private half as PKCS #8 in PEM. One is made at a time, and lanes
- * take turns. `check` says, by its error, that no pair is wanted any more. RESOURCE_EXHAUSTED KEYS_THROTTLED.
+ * are served round robin. `check` says, by its error, that no pair is wanted any more. RESOURCE_EXHAUSTED
+ * KEYS_THROTTLED.
  */
 export async function newKeyPair(
   algorithm: string,

@@ -20,7 +20,7 @@ export function checkAddress(address: string, field = 'email'): Violation[] {
 
 /**
  * The form in which addresses are compared, also parts of them: as names are, and with every domain in Unicode. A
- * mail server could tell the case of a local part apart, and none does.
+ * mail server could distinguish the case of a local part, and none does.
  */
 export function canonicalAddress(address: string): string {
   const text = canonicalName(address)

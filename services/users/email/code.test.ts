@@ -13,7 +13,7 @@ describe('a code', () => {
   const facts = newCode(codeId, keys, 3600, now)
   const code = deriveCode(keys, facts, 'arthur', 'a@example.com')
 
-  test('has six of the 32 symbols that nobody mistakes for others', () => {
+  test('has six of the 32 symbols that are not mistaken for others', () => {
     expect(new Set(alphabet).size).toBe(32)
     for (let i = 0; i < 500; i++)
       expect(deriveCode(keys, newCode(randomUUID(), keys, 1, now), 'arthur', 'a@example.com')).toMatch(
@@ -74,7 +74,7 @@ describe('guessing does not help:', () => {
     ).toBeLessThan(8)
   })
 
-  test.each([0, 1, 2, 3, 4])('the symbol at place %i tells nothing of the next one', (place) => {
+  test.each([0, 1, 2, 3, 4])('the symbol at place %i reveals nothing of the next one', (place) => {
     expect(
       deviation(
         codes.map((code) => code.slice(place, place + 2)),

@@ -54,7 +54,7 @@ describe('a template is refused, naming its field,', () => {
     ['a line break', 'https://app.example.com/\r\nBcc: everybody@example.com'],
     ['a line break in a variable', 'https://app.example.com/{{.Co\nde}}'],
     ['a control character', 'https://app.example.com/\u0007'],
-    ['a character that turns the text round', 'https://app.example.com/\u202emoc.elpmaxe'],
+    ['a character that reverses the text', 'https://app.example.com/\u202emoc.elpmaxe'],
     ['a character that is not seen', 'https://app.example.com/\u200b'],
     ['an unknown variable', 'https://app.example.com/{{.Password}}'],
     ['a variable without its dot', 'https://app.example.com/{{Code}}'],

@@ -20,8 +20,8 @@ export interface Notice {
 }
 
 /**
- * The notice that tells the present address of its change; undefined where the address was never verified, or stays.
- * Notices are counted apart from other mails: nobody can use up the limit of somebody's notices beforehand. Where
+ * The notice to the present address of its change; undefined where the address was never verified, or stays.
+ * Notices are counted apart from other mails: no one can use up the limit of a user's notices beforehand. Where
  * there were too many, the error is `noticeDropped`.
  */
 export function requestNotice(

@@ -11,7 +11,9 @@ beforeAll(async () => {
 beforeEach(() => removals.begin())
 afterAll(() => removals?.stop())
 
-/** Begins to clean. `hold` is waited for before each question to the keeper. Gives the users in the order of these. */
+/**
+ * Begins to clean. `hold` is waited for before each question to the keeper. Returns the users in the order of these.
+ */
 function start(hold: (userId: string) => Promise<unknown>) {
   const { nats } = removals
   const asked: string[] = []
@@ -44,7 +46,7 @@ const cleaned = (...ids: string[]) =>
 /** Adds users of an organization and removes them, all before any is cleaned. */
 async function removeSome(organization: string, number: number): Promise<string[]> {
   const ids: string[] = []
-  while (ids.length < number) ids.push(await removals.addHuman('turn', organization))
+  while (ids.length < number) ids.push(await removals.addHuman('queued', organization))
   for (const id of ids) await removals.remove(id, organization)
   await published(ids.at(-1)!)
   return ids
@@ -52,7 +54,7 @@ async function removeSome(organization: string, number: number): Promise<string[
 
 test('a user is not kept waiting by the many whom another organization removed before', async () => {
   const many = await removeSome('large', 60)
-  const single = await removals.addHuman('turn', 'small')
+  const single = await removals.addHuman('queued', 'small')
   const gate = Promise.withResolvers<void>()
   const asked = start(() => gate.promise)
   await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0), soon)
@@ -69,7 +71,7 @@ test('a user is not kept waiting by the many whom another organization removed b
 test('a user is not kept waiting by the many who are cleaned again, because the stream was lost', async () => {
   const { sql, log } = removals.users
   const many = await removeSome('lost', 60)
-  const single = await removals.addHuman('turn', 'single')
+  const single = await removals.addHuman('queued', 'single')
   const gate = Promise.withResolvers<void>()
   let isLost = false
   const asked = start(async () => (isLost ? gate.promise : undefined))
@@ -93,7 +95,7 @@ test('a user is not kept waiting by the many who are cleaned again, because the 
   }, soon)
 })
 
-test('of more organizations than have a turn at once, each comes before any has all its turns', async () => {
+test('of more organizations than are served at once, each comes before any is done', async () => {
   const organizations = Array.from({ length: 20 }, (_, index) => `organization-${index}`)
   const users: string[][] = []
   for (const name of organizations) users.push(await removeSome(name, 6))
@@ -103,7 +105,7 @@ test('of more organizations than have a turn at once, each comes before any has 
   expect(Math.max(...firsts)).toBeLessThan(80)
 })
 
-test('a user whom the keeper refuses holds up nobody, and is tried again', async () => {
+test('a user whom the keeper refuses holds up no other, and is tried again', async () => {
   const users = await removeSome('strange', 6)
   const others = users.slice(0, 5)
   const [last] = users.slice(5) as [string]
@@ -112,9 +114,9 @@ test('a user whom the keeper refuses holds up nobody, and is tried again', async
     if (isRefused && userId !== last) throw new Error('refused')
   })
   await cleaned(last)
-  const parked = () => removals.users.sql`select from parked_for_followers where follower = 'forgetting'`
-  expect(await parked()).toHaveLength(5)
+  const deadLetters = () => removals.users.sql`select from parked_for_followers where follower = 'forgetting'`
+  expect(await deadLetters()).toHaveLength(5)
   isRefused = false
   await cleaned(...others)
-  await vi.waitFor(async () => expect(await parked()).toHaveLength(0), soon)
+  await vi.waitFor(async () => expect(await deadLetters()).toHaveLength(0), soon)
 })

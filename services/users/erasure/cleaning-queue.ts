@@ -16,8 +16,8 @@ const retryDeadLetterAfter = 2000
 const atOnce = 4
 
 /**
- * The queue of erasure: cleans the stream of removed users. Organizations take turns: one that removes thousands of
- * users delays no other one. Who cannot be cleaned becomes a dead letter, and holds up no other.
+ * The queue of erasure: cleans the stream of removed users. Organizations are served round robin: one that removes
+ * thousands of users delays no other one. Who cannot be cleaned becomes a dead letter, and holds up no other.
  */
 export function startCleaningQueue({ sql, nats, log }: CleanOptions & { log: Log }): Repeated {
   let after = ''

@@ -69,7 +69,7 @@ test('a stream that was set back loses what the copy has of a removed user', asy
   expect((await textsOf(userId)).join()).not.toContain('@example')
 })
 
-test('a stream that was set back keeps what it has of a user who waits to be forgotten', async () => {
+test('a stream that was set back keeps what it has of a user who waits to be erased', async () => {
   // The walk comes to this one first.
   const waiting = await removals.addHuman('again')
   const forgetAt = new Date(Date.now() + 86_400_000)

@@ -17,11 +17,11 @@ export function startDueErasure(context: Context): Service {
     work: async () => ((await eraseDue(context, await readNow(context.sql))) === mostAtOnce ? 'more' : undefined),
     every,
     retryAfter: every,
-    failed: throttled(context.log, 'removed users are not forgotten, which is tried again'),
+    failed: throttled(context.log, 'removed users are not erased, which is tried again'),
   })
 }
 
-/** Erases those that are due at this time, a hundred at most. Gives their number. */
+/** Erases those that are due at this time, a hundred at most. Returns their number. */
 export async function eraseDue({ sql, store }: Pick<Context, 'sql' | 'store'>, now: Date): Promise<number> {
   const due = await sql<{ userId: string; cause: string }[]>`
     select user_id as "userId", (

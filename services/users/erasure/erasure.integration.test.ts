@@ -47,7 +47,7 @@ test.each(['before', 'after'])('another replica goes on where one was lost %s th
     else removals.nats.ask(subject, ...rest).answer.then(() => lost.resolve(), lost.reject)
     return { answer: new Promise(() => {}), fail: () => {} }
   }
-  // It is lost for good, so nobody waits for its end.
+  // It is lost for good, so no test waits for its end.
   removals.start({ ...removals.nats, ask })
   removals.abandon()
   await removals.remove(userId)
@@ -88,8 +88,10 @@ describe('a removal that can be undone', () => {
       decide: () => removedUntil(forgetAt),
     })
   const tomorrow = () => new Date(Date.now() + 86_400_000)
-  const claimed = async (userId: string) => (await removals.users.sql`select 1 from unique_keys where aggregate_id = ${userId}`).length // prettier-ignore
-  const keys = async (userId: string) => (await removals.users.sql`select 1 from subject_keys where subject_id = ${userId}`).length // prettier-ignore
+  const claimed = async (userId: string) =>
+    (await removals.users.sql`select 1 from unique_keys where aggregate_id = ${userId}`).length
+  const keys = async (userId: string) =>
+    (await removals.users.sql`select 1 from subject_keys where subject_id = ${userId}`).length
   const stateOf = async (userId: string) => (await removals.users.store.load<User>('user', userId))!.state
 
   test('forgets the user once its time is over, once, and by an event that names the removal', async () => {
@@ -118,7 +120,8 @@ describe('a removal that can be undone', () => {
   test('leaves no trace of the removal once it was undone', async () => {
     const userId = await removals.addHuman()
     const before = await stateOf(userId)
-    const found = () => removals.users.sql`select * from found_users join found_addresses using (user_id) where user_id = ${userId}` // prettier-ignore
+    const found = () =>
+      removals.users.sql`select * from found_users join found_addresses using (user_id) where user_id = ${userId}`
     const [row] = await found()
     await removeFor(userId, tomorrow())
     expect(await found()).toHaveLength(0)
@@ -149,7 +152,7 @@ describe('a removal that can be undone', () => {
     expect(await removals.users.sql`select user_id from forgettings where forget_at <= ${later}`).toEqual([])
   })
 
-  test('cannot be undone once its time is over, also before the user is forgotten', async () => {
+  test('cannot be undone once its time is over, also before the user is erased', async () => {
     const userId = await removals.addHuman()
     await removeFor(userId, new Date(Date.now() - 1))
     await expect(restoreUser(removals.users, { userId }, callIn('acme'))).rejects.toThrow('no such user')
@@ -157,7 +160,7 @@ describe('a removal that can be undone', () => {
     await eraseDue(removals.users, later)
   })
 
-  test('is undone or forgotten, never both', async () => {
+  test('is undone or carried out, never both', async () => {
     const userId = await removals.addHuman()
     await removeFor(userId, tomorrow())
     const [undone] = await Promise.allSettled([

@@ -38,7 +38,8 @@ export function endErasure(userId: string): Write {
 
 /**
  * Lets the keeper take the events of removed users from the stream. A replica that is killed at any step leaves the
- * rest to another one. The follower notes removals of which no row tells yet, and tries again who could not be cleaned.
+ * rest to another one. The follower adds rows for removals that have none yet, and tries again who could not be
+ * cleaned.
  */
 export function startErasure({ sql, nats, log, feed }: ErasureOptions): Service {
   const cleaning = startCleaningQueue({ sql, nats, log })

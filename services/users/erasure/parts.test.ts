@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { erasable } from '#lib/events/erase-in-stream'
 import { partTypes } from './parts.ts'
 
-test('the keeper of the stream forgets all that tells of a user, and nothing else', () => {
+test('the keeper of the stream erases all that is about a user, and nothing else', () => {
   expect(erasable).toEqual({ users: expect.any(Array) })
   expect(erasable['users']!.toSorted()).toEqual(partTypes.toSorted())
 })

@@ -6,7 +6,7 @@ import type { Cleaned } from './clean-stream.ts'
 /** The follower that notes removals. What cannot be cleaned is a dead letter of it. */
 export const follower = 'forgetting'
 
-/** Organizations that have a turn at the same time, and users of each. */
+/** Organizations that are served at the same time, and users of each. */
 const organizationsAtOnce = 16
 const ofOrganization = 4
 
@@ -19,8 +19,8 @@ export interface Waiting extends Cleaned {
 }
 
 /**
- * The users whose turn is next: some of each organization, those first who wait longest. `after`: the organization that
- * had the last turn. Gives the one that has it now; empty, where the round is over.
+ * The users who come next: some of each organization, those first who wait longest. `after`: the organization that
+ * was served last. Returns the one that is served now; empty, where the round is over.
  */
 export async function readQueue(sql: Sql, after: string): Promise<{ waiting: Waiting[]; last: string }> {
   const lanes = await sql<{ lane: string }[]>`

@@ -54,10 +54,14 @@ beforeEach(async () => {
 
 const remove = () => deleteUser(other, { userId, forgetNow: false }, callIn('home'))
 const signIn = () =>
-  createSession(users, { loginName: userId, password: 'password' }, { ...callIn(''), caller: anonymous, clientAddress: address }) // prettier-ignore
+  createSession(
+    users,
+    { loginName: userId, password: 'password' },
+    { ...callIn(''), caller: anonymous, clientAddress: address },
+  )
 const askForCode = () => mailCode(users, userId, { ...callIn(''), caller: anonymous, clientAddress: address })
 
-/** Runs a statement in a transaction of its own, which stays open. Gives the function that ends it. */
+/** Runs a statement in a transaction of its own, which stays open. Returns the function that ends it. */
 async function hold(statement: string): Promise<() => Promise<void>> {
   const connection: ReservedSql = await admin.reserve()
   await connection.unsafe(`begin; ${statement}`)
@@ -83,7 +87,15 @@ const waiting = (count: number) =>
 
 /** What is left of the user beside its events and its state. */
 async function left(): Promise<string[]> {
-  const tables = ['known_addresses', 'passwords', 'tokens', 'unsent_mails', 'unsent_email_codes', 'found_users', 'found_addresses'] // prettier-ignore
+  const tables = [
+    'known_addresses',
+    'passwords',
+    'tokens',
+    'unsent_mails',
+    'unsent_email_codes',
+    'found_users',
+    'found_addresses',
+  ]
   const counts = tables.map(async (table) => {
     const { count } = await admin`select from ${admin(table)} where user_id = ${userId}`
     return count > 0 ? [table] : []
@@ -149,7 +161,7 @@ test('a code that is asked for while the removal commits is not made', async () 
   expect(await left()).toEqual([])
 })
 
-test('the key goes in the transaction of the removal: nobody is removed whose key is still there', async () => {
+test('the key goes in the transaction of the removal: no user is removed whose key is still there', async () => {
   const release = await hold('lock table subject_keys in share mode')
   const removed = remove()
   await waiting(1)

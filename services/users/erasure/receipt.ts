@@ -24,7 +24,7 @@ export function receiptOf(
       // Of a removal that can be undone: nothing is erased before that time.
       ...(forgetAt !== undefined && { forgetAt }),
       forgotten: forgetAt === undefined ? takenAtOnce : [],
-      // The services clean these after the answer; `npm run roster -- forgotten` tells whether they have.
+      // The services clean these after the answer; `npm run roster -- erasure-report` shows whether they have.
       follows: ['stream', 'deliveries', 'statistics'],
     },
   })

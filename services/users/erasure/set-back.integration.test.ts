@@ -48,7 +48,7 @@ afterAll(async () => {
   await Promise.all([database?.drop(), servers?.stop()])
 })
 
-/** Starts what publishes the events of users and cleans the stream of removed ones. Gives what ends it. */
+/** Starts what publishes the events of users and cleans the stream of removed ones. Returns what ends it. */
 function start() {
   const { sql, log, personal } = users!
   const list = createFeed({ service: 'users', sql, log, personal })

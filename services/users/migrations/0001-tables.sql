@@ -38,7 +38,7 @@ create index tokens_by_user_and_session on tokens (user_id, session_id collate "
 -- What is over is found by its end, however much there is.
 create index tokens_by_end on tokens (expires_at) where expires_at is not null;
 
--- Sessions whose token is gone because their user has newer ones, and whose end is yet to be told.
+-- Sessions whose token is gone because their user has newer ones, and whose end is yet to be published.
 create table surplus_sessions (
   session_id text primary key,
   user_id text not null
@@ -74,12 +74,12 @@ create table signing_keys (
   algorithm text not null,
   -- A JWK.
   public_key jsonb not null,
-  -- A JWK, sealed.
+  -- A JWK, encrypted.
   private_key bytea not null,
   signs_from timestamptz not null
 );
 
--- For 0.3 alone, which prunes it. Nobody writes to it, and the release after this one drops it.
+-- For 0.3 alone, which prunes it. No service writes to it, and the release after this one drops it.
 create table sign_in_attempts (
   key bytea primary key,
   attempts integer not null,
@@ -88,8 +88,8 @@ create table sign_in_attempts (
 
 create index sign_in_attempts_by_end on sign_in_attempts (window_end);
 
--- Turns that were taken: each pushes the time on by the pause of its limit, from now at the earliest. How far the time
--- lies ahead says how many were taken of late.
+-- Token buckets: each token that is taken pushes the time on by the pause of its limit, from now at the earliest. How
+-- far the time lies ahead says how many were taken of late.
 create table turns (
   -- A MAC: neither names nor addresses can be read here.
   key bytea primary key,
@@ -110,7 +110,7 @@ create table known_addresses (
 
 create index known_addresses_by_use on known_addresses (used_at);
 
--- Failed sign-ins of humans within a minute. Its first event is told, and its count is to come.
+-- Failed sign-ins of humans within a minute. The first one is an event, and the count is to come.
 create table failed_sign_ins (
   user_id text primary key,
   -- Of that event among those of `user.signin`.
@@ -165,7 +165,7 @@ create table found_users (
   nick_name text collate "C" not null,
   -- The name of a machine.
   display_name text collate "C" not null,
-  -- Names as they are written, for queries that tell letters apart: the states of users are sealed.
+  -- Names as they are written, for queries that distinguish letters: the states of users are encrypted.
   exact jsonb
 );
 
@@ -212,7 +212,7 @@ create table forgettings (
   stream_at timestamptz,
   -- How many events the stream had of the user.
   stream_events int,
-  -- Until when the removal can be undone. Null: it cannot, and the user is forgotten.
+  -- Until when the removal can be undone. Null: it cannot, and the user is erased.
   forget_at timestamptz,
   -- Since when PostgreSQL's samples of the tables of searches have nothing of the user.
   statistics_at timestamptz,
@@ -225,7 +225,7 @@ create index forgettings_waiting on forgettings (removed_at) where stream_at is 
 create index forgettings_due on forgettings (forget_at) where forget_at is not null;
 create index forgettings_in_statistics on forgettings (user_id) where statistics_at is null and forget_at is null;
 create index forgettings_by_removal on forgettings (removed_at) where forget_at is null;
--- Organizations take turns in having their removed users cleaned from the stream.
+-- Removed users are cleaned from the stream by organization, round robin.
 create index forgettings_in_turns on forgettings (organization_id, removed_at) where stream_at is null and forget_at is null;
 
 -- A removed organization takes all its users with it. PostgreSQL updates a row in place only where no index looks at a

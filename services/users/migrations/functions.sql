@@ -1,5 +1,5 @@
--- Seconds until all limits let the next turn pass. limits: [{"key": hex, "most": at once, "pause": seconds for each further one,
--- "kind": "always", or "meter", which stops nobody, or "metered", which holds while a meter is over}]
+-- Seconds until all limits have a token. limits: [{"key": hex, "most": at once, "pause": seconds for each further one,
+-- "kind": "always", or "meter", which stops no one, or "metered", which holds while a meter is over}]
 create or replace function turns_wait(limits jsonb) returns float8 language sql volatile as $$
   with waits as (
     select kind, extract(epoch from paid_until - roster_moment())::float8 - (most - 1) * pause as wait
@@ -10,12 +10,12 @@ create or replace function turns_wait(limits jsonb) returns float8 language sql 
   where kind = 'always' or (kind = 'metered' and exists (select from waits where kind = 'meter' and wait > 0))
 $$;
 
--- Takes a turn under each limit, or none, and then says how many seconds to wait.
+-- Takes a token under each limit, or none, and then returns how many seconds to wait.
 create or replace function take_turns(limits jsonb) returns float8 language plpgsql as $$
 declare
   wait float8 := turns_wait(limits);
 begin
-  -- Whoever comes too early is told so without a lock.
+  -- A caller that comes too early gets the answer without a lock.
   if wait > 0 then
     return wait;
   end if;
@@ -48,7 +48,7 @@ begin
   with limits as (
     select user_id, min(most) as most from jsonb_to_recordset(sessions) as s (user_id text, most int) group by 1
   ), ranked as (
-    -- The ids are UUIDs of version 7, which tell the time.
+    -- The ids are UUIDs of version 7, which hold the time.
     select t.session_id, l.most, row_number() over (
       partition by user_id
       order by exists (select from jsonb_to_recordset(sessions) as s (session_id text) where s.session_id = t.session_id) desc, t.session_id desc

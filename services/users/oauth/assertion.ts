@@ -70,7 +70,7 @@ export async function verifyAssertion(
 ): Promise<Assertion | FailureReason> {
   const credential = chooseKey(machine, keyAlgorithm, keyId, now)
   const audiences = [issuerOf(config), tokenEndpointOf(config)]
-  const key = await (credential ? imported(credential) : keyOfNobody(keyAlgorithm))
+  const key = await (credential ? imported(credential) : unknownKey(keyAlgorithm))
   try {
     const { payload } = await jwtVerify(text, key, {
       algorithms: [algorithm],
@@ -124,10 +124,10 @@ function imported({ id, algorithm, publicKey }: MachineKey): Promise<CryptoKey> 
   return key
 }
 
-const ofNobody = new Map<string, Promise<CryptoKey>>()
+const unknownKeys = new Map<string, Promise<CryptoKey>>()
 
-function keyOfNobody(algorithm: string): Promise<CryptoKey> {
-  let key = ofNobody.get(algorithm)
-  if (!key) ofNobody.set(algorithm, (key = generateKeyPair(algorithm).then(({ publicKey }) => publicKey)))
+function unknownKey(algorithm: string): Promise<CryptoKey> {
+  let key = unknownKeys.get(algorithm)
+  if (!key) unknownKeys.set(algorithm, (key = generateKeyPair(algorithm).then(({ publicKey }) => publicKey)))
   return key
 }

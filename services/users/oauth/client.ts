@@ -35,7 +35,7 @@ export interface Client {
   fail(reason: FailureReason, error?: RosterError): Promise<never>
 }
 
-// Milliseconds before a failure is answered. Otherwise the duration of the work would tell which machines exist.
+// Milliseconds before a failure is answered. Otherwise the duration of the work would reveal which machines exist.
 const soonest = 100
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 

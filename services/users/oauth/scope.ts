@@ -5,7 +5,7 @@ export interface Scope {
   /** As it is stored and answered: each scope once, separated by blanks. */
   text: string
   names: ReadonlySet<string>
-  /** The project whose roles the token tells. */
+  /** The project whose roles the token has. */
   projectId: string | undefined
 }
 
@@ -40,7 +40,7 @@ function toOwn(name: string): string[] {
   return [projectId === undefined ? name : `project:${projectId}`]
 }
 
-/** The error for a scope that nobody has, or that the client may not have. */
+/** The error for a scope that does not exist, or that the client may not have. */
 export function invalidScope(): RosterError {
   return new RosterError('INVALID_ARGUMENT', 'INVALID_SCOPE', 'The scope is unknown, or gives this client nothing.')
 }

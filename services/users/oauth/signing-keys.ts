@@ -60,7 +60,7 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     try {
       return keys.decrypt(encryptedFor, privateKey) !== ''
     } catch (error) {
-      log.error({ err: error, kid }, 'a signing key cannot be opened')
+      log.error({ err: error, kid }, 'a signing key cannot be decrypted')
       return false
     }
   }
@@ -88,7 +88,7 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
   await reEncrypt(sql, keys, log, { purpose: encryptedFor, table: 'signing_keys', column: 'private_key' })
   await refresh()
   const timer = setInterval(
-    () => refresh().catch((error: unknown) => log.warn({ err: error }, 'signing keys')),
+    () => refresh().catch((error: unknown) => log.warn({ err: error }, 'the look for signing keys failed')),
     refreshEvery,
   )
   return {

@@ -7,11 +7,11 @@ import { hashToken } from '../token.ts'
 import { openOrganizations, reasonOf } from './testing/organizations.ts'
 
 const organizations = await openOrganizations()
-const { users, own, happens, noted, addMachine, addHuman, signIn, held } = organizations
+const { users, own, happens, hasState, addMachine, addHuman, signIn, held } = organizations
 beforeEach(() => organizations.begin())
 afterAll(() => organizations.stop())
 
-test('nobody signs in to a deactivated organization, and its tokens are refused until it is active again', async () => {
+test('no user signs in to a deactivated organization, and its tokens are refused until it is active again', async () => {
   const human = `${own.organizationId}-human`
   const machine = `${own.organizationId}-machine`
   await addHuman(human)
@@ -42,12 +42,12 @@ test('nobody signs in to a deactivated organization, and its tokens are refused 
     Promise.all(tokens.map((token) => reasonOf(authenticate(users, { tokenHash: hashToken(token) }))))
   expect(await holders()).toEqual(['ok', 'ok'])
   await happens('deactivated', 2)
-  await noted('inactive')
+  await hasState('inactive')
   expect(await holders()).toEqual(['TOKEN_INVALID', 'TOKEN_INVALID'])
   expect(await reasonOf(signIn(human))).toBe('CREDENTIALS_INVALID')
   expect(await reasonOf(obtain())).toBe('INVALID_CLIENT')
   await happens('reactivated', 3)
-  await noted('active')
+  await hasState('active')
   expect(await holders()).toEqual(['ok', 'ok'])
   expect(await reasonOf(signIn(human))).toBe('ok')
   expect(await reasonOf(obtain())).toBe('ok')
@@ -59,19 +59,19 @@ test('a sign-in that was decided before the deactivation and would be stored aft
   const late = reasonOf(signIn(`${own.organizationId}-human`, context))
   await arrived
   await happens('deactivated', 2)
-  await noted('inactive')
+  await hasState('inactive')
   release()
   expect(await late).toBe('CREDENTIALS_INVALID')
 })
 
 test('an event that comes after a later one changes nothing', async () => {
   await happens('reactivated', 3)
-  await noted('active')
+  await hasState('active')
   await happens('deactivated', 2)
   const mine = own.organizationId
   own.organizationId = `${mine}-next`
   await happens('deactivated', 2)
-  await noted('inactive')
+  await hasState('inactive')
   own.organizationId = mine
-  await noted('active')
+  await hasState('active')
 })

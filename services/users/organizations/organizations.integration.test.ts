@@ -7,7 +7,7 @@ import { hashToken } from '../token.ts'
 import { openOrganizations, reasonOf, soon } from './testing/organizations.ts'
 
 const organizations = await openOrganizations()
-const { users, own, happens, noted, addMachine, addHuman, signIn, held } = organizations
+const { users, own, happens, hasState, addMachine, addHuman, signIn, held } = organizations
 beforeEach(() => organizations.begin())
 afterAll(() => organizations.stop())
 
@@ -50,7 +50,7 @@ const removeUntilTomorrow = (userId: string) =>
     decide: () => removedUntil(new Date(Date.now() + 86_400_000)),
   })
 
-test('users who wait to be forgotten are forgotten with their organization, and those of others wait on', async () => {
+test('users who wait to be erased are erased with their organization, and those of others wait on', async () => {
   const ids = Array.from({ length: 160 }, (_, i) => `${own.organizationId}-${i}`)
   await Promise.all(ids.map((id) => addMachine(id)))
   const waiting = ids.filter((_, i) => i % 2 === 0)
@@ -83,14 +83,14 @@ test('users who wait to be forgotten are forgotten with their organization, and 
   expect((await users.store.load('user', other))?.state).toHaveProperty('former')
 })
 
-test('users whom nobody can read are forgotten with their organization, also where no search finds them', async () => {
+test('users whom no key decrypts are erased with their organization, also where no search finds them', async () => {
   const ids = ['lost', 'broken', 'unfound', 'waiting', 'healthy'].map((name) => `${own.organizationId}-${name}`)
   for (const id of ids) await addHuman(id)
   const [lost, broken, unfound, waiting] = ids
   await removeUntilTomorrow(waiting!)
   await users.sql`delete from subject_keys where subject_id in (${lost!}, ${unfound!}, ${waiting!})`
   await users.sql`update subject_keys set wrapped = '\\x00' where subject_id = ${broken!}`
-  // A backup may leave these out, and they are not made again for a user whom nobody can read.
+  // A backup may leave these out, and they are not made again for a user whom no key decrypts.
   for (const table of ['found_users', 'found_addresses'])
     await users.sql`delete from ${users.sql(table)} where user_id = ${unfound!}`
   await happens('removed', 2)
@@ -109,7 +109,7 @@ test('a user who was decided before the removal and would be stored after it is 
   const late = reasonOf(addMachine(`${own.organizationId}-late`, context))
   await arrived
   await happens('removed', 2)
-  await noted('removed')
+  await hasState('removed')
   release()
   expect(await late).toBe('ORGANIZATION_NOT_FOUND')
 })

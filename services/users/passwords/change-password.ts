@@ -57,7 +57,7 @@ export async function changePassword(
   })
 }
 
-// Gives the check that the proof still holds: it throws where not, and gives the id of the code.
+// Returns the check that the proof still holds: it throws where not, and returns the id of the code.
 async function prove(context: Context, userId: string, proof: Proof | undefined, call: Call): Promise<Proved> {
   if (proof?.kind === 'code') {
     const organizationId = await countTry(context, userId, proof.code, call)

@@ -10,7 +10,7 @@ import { networkOf } from '../throttles/token-buckets.ts'
 import { passwordOf } from '../vocabulary/user.ts'
 
 /**
- * Checks the present password of a user and gives its number. INVALID_ARGUMENT PASSWORD_INVALID, which counts like a
+ * Checks the present password of a user and returns its number. INVALID_ARGUMENT PASSWORD_INVALID, which counts like a
  * wrong sign-in: RESOURCE_EXHAUSTED SIGN_IN_THROTTLED. `field` holds the password.
  */
 export async function proveCurrentPassword(

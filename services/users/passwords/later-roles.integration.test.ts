@@ -40,7 +40,7 @@ const returned = { $case: 'returnCode' as const, value: {} }
 const newAddress = () => `${randomUUID()}@example.com`
 const newPassword = () => `Password-${randomUUID()}`
 const root = () => callIn('acme')
-const nobody = () => ({ ...root(), clientAddress: randomUUID(), caller: anonymous })
+const stranger = () => ({ ...root(), clientAddress: randomUUID(), caller: anonymous })
 const as = (userId: string) => ({ ...root(), caller: { ...anonymous, userId, instanceRoles: roles[userId] ?? [] } })
 const promote = (userId: string) => void (roles[userId] = ['IAM_OWNER'])
 const reasonOf = (work: Promise<unknown>) =>
@@ -61,7 +61,7 @@ async function newHuman(verification: typeof verified | typeof returned = verifi
 const codeFor = async (userId: string, caller = 'manager') =>
   (await passwordReset.handle(users, { userId, medium: returned }, as(caller))).verificationCode!
 const reset = (userId: string, verificationCode: string) =>
-  reasonOf(resetPassword(users, { userId, verificationCode, newPassword: newPassword() }, nobody()))
+  reasonOf(resetPassword(users, { userId, verificationCode, newPassword: newPassword() }, stranger()))
 
 /** The code that waits to be mailed to the user. */
 async function mailed(userId: string): Promise<string | undefined> {
@@ -73,7 +73,7 @@ async function mailed(userId: string): Promise<string | undefined> {
 }
 
 async function ask({ userId, userName }: { userId: string; userName: string }) {
-  await mailCode(users, userName, nobody())
+  await mailCode(users, userName, stranger())
   return mailed(userId)
 }
 
@@ -116,7 +116,7 @@ describe('after a user got roles beyond those of a manager', () => {
     promote(userId)
     promote(again.userId)
     const verify = (id: string, code: string) =>
-      reasonOf(verifyEmail(users, { userId: id, verificationCode: code }, nobody()))
+      reasonOf(verifyEmail(users, { userId: id, verificationCode: code }, stranger()))
     expect(await verify(userId, emailCode)).toBe('CODE_INVALID')
     expect(await verify(again.userId, verificationCode!)).toBe('CODE_INVALID')
     const plain = await newHuman(returned)
@@ -146,7 +146,7 @@ describe('after a user got roles beyond those of a manager', () => {
   })
 
   test('an address that the manager set recovers the account once the user itself verified it', async () => {
-    const verifiedBy = async (verifier: (userId: string) => ReturnType<typeof nobody>) => {
+    const verifiedBy = async (verifier: (userId: string) => ReturnType<typeof stranger>) => {
       const human = await newHuman()
       const { userId } = human
       const request = { userId, email: newAddress(), verification: returned }
@@ -155,12 +155,12 @@ describe('after a user got roles beyond those of a manager', () => {
       promote(userId)
       return (await ask(human)) !== undefined
     }
-    expect(await verifiedBy(nobody)).toBe(false)
+    expect(await verifiedBy(stranger)).toBe(false)
     expect(await verifiedBy((userId) => ({ ...as(userId), clientAddress: randomUUID() }))).toBe(true)
   })
 })
 
-test('nobody of a deactivated organization gets a code for a password, or uses one', async () => {
+test('no user of a deactivated organization gets a code for a password, or uses one', async () => {
   const organizationId = randomUUID()
   const human = await newHuman(verified, organizationId)
   const { userId } = human

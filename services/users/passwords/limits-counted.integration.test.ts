@@ -11,7 +11,7 @@ afterAll(() => recoveries.stop())
 
 const hits = async (limit: string) => (await read('roster.limit.hits'))[limit]
 
-test('codes for a forgotten password that are not mailed are counted by the limit, though nobody is told', async () => {
+test('codes for a forgotten password that are not mailed are counted by the limit, though the answer does not say so', async () => {
   recoveries.anotherClient()
   const { userName } = await newHuman()
   await ask(userName)
@@ -31,7 +31,7 @@ test('codes for a forgotten password that are not mailed are counted by the limi
   expect(await hits('mails.address')).toBe(1)
 
   recoveries.anotherClient()
-  for (let n = 0; n < 25; n++) await ask('nobody')
+  for (let n = 0; n < 25; n++) await ask('no-one')
   expect(await hits('password_resets')).toBe(5)
 })
 

@@ -10,7 +10,7 @@ import type { TestUsers } from '../test-users.ts'
 import { newAddress, openRecoveries, reasonOf, returned, root, verified } from './testing/recoveries.ts'
 
 const recoveries = await openRecoveries()
-const { users, nobody, newHuman, ask, waiting, contentOf } = recoveries
+const { users, stranger, newHuman, ask, waiting, contentOf } = recoveries
 afterAll(() => recoveries.stop())
 beforeEach(() => recoveries.anotherClient())
 
@@ -25,7 +25,7 @@ describe('an address', () => {
     expect(await asked(userId, userName)).toBe(false)
     const send = () => passwordReset.handle(users, { userId, medium: undefined }, root())
     expect(await reasonOf(send())).toBe('EMAIL_NOT_RECOVERABLE')
-    await verifyEmail(users, { userId, verificationCode: emailCode }, nobody())
+    await verifyEmail(users, { userId, verificationCode: emailCode }, stranger())
     // It was the user's from the beginning.
     expect(await asked(userId, userName)).toBe(true)
   })
@@ -36,7 +36,7 @@ describe('an address', () => {
     await setEmail.handle(users, { userId, email: newAddress(), verification: verified }, self)
     expect(await asked(userId, userName)).toBe(false)
     const config = { ...users.config, PASSWORD_RESET_AFTER_EMAIL_CHANGE: 0 }
-    await mailCode({ ...users, config }, userName, nobody())
+    await mailCode({ ...users, config }, userName, stranger())
     expect(await waiting(userId)).toBeDefined()
     const other = await newHuman()
     await setEmail.handle(users, { userId: other.userId, email: newAddress(), verification: verified }, root())
@@ -47,7 +47,7 @@ describe('an address', () => {
     const { userId, userName } = await newHuman()
     const request = { userId, email: newAddress(), verification: returned }
     const { verificationCode } = await setEmail.handle(users, request, root())
-    await verifyEmail(users, { userId, verificationCode: verificationCode! }, nobody())
+    await verifyEmail(users, { userId, verificationCode: verificationCode! }, stranger())
     expect(await asked(userId, userName)).toBe(false)
   })
 
@@ -103,7 +103,7 @@ describe('a notice to the former address', () => {
     await change(userId)
     const codeId = (await noticeOf(userId))!
     const record = () =>
-      recordEmailCode(users, { userId, codeId, kind: MailKind.MAIL_KIND_EMAIL_CHANGED, mails: [] }, nobody())
+      recordEmailCode(users, { userId, codeId, kind: MailKind.MAIL_KIND_EMAIL_CHANGED, mails: [] }, stranger())
     await Promise.all([record(), record()])
     await record()
     expect(await contentOf(userId, codeId, MailKind.MAIL_KIND_EMAIL_CHANGED)).toBeUndefined()

@@ -10,7 +10,7 @@ import { setEmail } from '../operations/user/set-email.ts'
 import { newPassword, openRecoveries, root } from './testing/recoveries.ts'
 
 const recoveries = await openRecoveries()
-const { users, answers, counted, anotherClient, nobody, newHuman, returnedCode, reset, ask, waiting } = recoveries
+const { users, answers, counted, anotherClient, stranger, newHuman, returnedCode, reset, ask, waiting } = recoveries
 afterAll(() => recoveries.stop())
 beforeEach(() => recoveries.anotherClient())
 
@@ -24,7 +24,7 @@ test('a client gets twenty requests at once, whatever names it asks for', async 
   expect(await waiting(userId)).toBeDefined()
 })
 
-test('a request is stored alike under an Idempotency-Key for every name, so that its repetition tells nothing', async () => {
+test('a request is stored alike under an Idempotency-Key for every name, so that its repetition reveals nothing', async () => {
   const [known, locked, full] = [await newHuman(), await newHuman(), await newHuman()]
   await lockUser(users, { userId: locked.userId }, root())
   for (let n = 0; n < 5; n++) {
@@ -35,7 +35,7 @@ test('a request is stored alike under an Idempotency-Key for every name, so that
   await addMachineUser(users, machine, root())
   for (const name of [known.userName, locked.userName, full.userName, machine.userName, randomUUID()]) {
     const once = { id: onceId([name]), request: name, encode: () => Buffer.from('made') }
-    await mailCode(users, name, { ...nobody(), once })
+    await mailCode(users, name, { ...stranger(), once })
     const again = await answers.once(once, () => Promise.reject(new Error('not stored')))
     expect(again.replayed).toBe(true)
   }
@@ -58,7 +58,7 @@ test('a wrong code costs the same and is stored alike, whether the user or a cod
     expect(counted).toEqual({ statements: 3, macs: 2 })
     const once = { id: onceId([randomUUID()]), request: userId, encode: () => Buffer.from('made') }
     const request = { userId, verificationCode: 'WRONG2', newPassword: newPassword() }
-    const work = () => resetPassword(users, request, { ...nobody(), once }).then(() => Buffer.from('made'))
+    const work = () => resetPassword(users, request, { ...stranger(), once }).then(() => Buffer.from('made'))
     expect((await answers.once(once, work).catch((error: RosterError) => error)).replayed ?? false).toBe(false)
     expect((await answers.once(once, work).catch((error: RosterError) => error)).replayed).toBe(true)
   }

@@ -8,7 +8,7 @@ import { verifyEmail } from '../operations/user/verify-email.ts'
 import { newAddress, newPassword, openRecoveries, reasonOf, returned, root, verified } from './testing/recoveries.ts'
 
 const recoveries = await openRecoveries()
-const { users, nobody, newHuman, returnedCode, reset, ask, waiting, contentOf, mailedCode } = recoveries
+const { users, stranger, newHuman, returnedCode, reset, ask, waiting, contentOf, mailedCode } = recoveries
 afterAll(() => recoveries.stop())
 beforeEach(() => recoveries.anotherClient())
 
@@ -112,7 +112,7 @@ describe('a code for a forgotten password', () => {
     const human = await newHuman(returned)
     const code = await returnedCode(human.userId)
     const verify = (verificationCode: string) =>
-      reasonOf(verifyEmail(users, { userId: human.userId, verificationCode }, nobody()))
+      reasonOf(verifyEmail(users, { userId: human.userId, verificationCode }, stranger()))
     expect(await verify(code)).toBe('CODE_INVALID')
     expect(await reset(human.userId, human.emailCode)).toBe('CODE_INVALID')
     expect([await verify(human.emailCode), await reset(human.userId, code)]).toEqual(['done', 'done'])
@@ -123,7 +123,7 @@ describe('a code for a forgotten password', () => {
     await ask(userName)
     const codeId = (await waiting(userId))!
     const record = () =>
-      recordEmailCode(users, { userId, codeId, kind: MailKind.MAIL_KIND_PASSWORD_RESET, mails: [] }, nobody())
+      recordEmailCode(users, { userId, codeId, kind: MailKind.MAIL_KIND_PASSWORD_RESET, mails: [] }, stranger())
     await Promise.all([record(), record()])
     await record()
     expect(await waiting(userId)).toBeUndefined()

@@ -27,7 +27,7 @@ export interface Recovery {
   /** The code is given to the caller; else it is mailed. */
   returned: boolean
   urlTemplate?: string | undefined
-  /** `stranger`: nobody with permission asks. */
+  /** `stranger`: the caller has no permission. */
   by: 'code' | 'stranger'
   askedBy?: string
 }

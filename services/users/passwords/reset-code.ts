@@ -41,14 +41,14 @@ export function judge(
 ): { answer: Answer; codeId: string } {
   const human = isActive(user) && isOpen({ state: status }) ? user?.human : undefined
   const living = human && canRenew(code, human, now) ? code : undefined
-  const known = living ?? codeOfNobody(keys)
+  const known = living ?? unknownCode(keys)
   const matches = matchesCode(typed, deriveCode(keys, known, userId, human?.email ?? '', 'password-code'))
   return { answer: living ? (matches ? 'right' : 'wrong') : 'dead', codeId: known.codeId }
 }
 
 /**
  * Counts a try of a code before anything depends on it, one after the other, so that simultaneous guesses count too.
- * INVALID_ARGUMENT CODE_INVALID for every code that is not right: the same answer, and the same work. Gives the id of
+ * INVALID_ARGUMENT CODE_INVALID for every code that is not right: the same answer, and the same work. Returns the id of
  * the user's organization.
  */
 export async function countTry(context: Context, userId: string, typed: string, call: Call): Promise<string> {
@@ -93,9 +93,9 @@ export function codeInvalid() {
   return invalid([{ field: 'verificationCode', description: 'is wrong, expired, used or replaced' }], 'CODE_INVALID')
 }
 
-// Nobody has no code.
+// A code that no user has.
 const anyTime = new Date(0)
 
-function codeOfNobody({ currentId: keyId }: Keyring): NewCode {
+function unknownCode({ currentId: keyId }: Keyring): NewCode {
   return { codeId: '', keyId, expiresAt: '' }
 }

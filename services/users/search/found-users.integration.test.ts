@@ -22,7 +22,11 @@ beforeAll(async () => {
   const verification = { $case: 'isVerified' as const, value: true }
   const email = { email: 'Zoe@Example.com', verification }
   await addHumanUser.handle(users, { userId: 'zoe', userName: 'Zoë', profile, email }, call())
-  await addMachineUser(users, { userId: 'robot', userName: 'Robot', name: 'R', description: '', accessTokenType: 0 }, call()) // prettier-ignore
+  await addMachineUser(
+    users,
+    { userId: 'robot', userName: 'Robot', name: 'R', description: '', accessTokenType: 0 },
+    call(),
+  )
 })
 afterAll(async () => {
   await users.stop()

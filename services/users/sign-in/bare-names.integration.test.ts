@@ -23,7 +23,11 @@ afterAll(async () => {
 })
 
 const add = (organizationId: string, userName: string, by = one!) =>
-  addMachineUser(by, { userId: `${userName}-${organizationId}`.toLowerCase(), userName, name: 'N', description: '', accessTokenType: 0 }, callIn(organizationId)) // prettier-ignore
+  addMachineUser(
+    by,
+    { userId: `${userName}-${organizationId}`.toLowerCase(), userName, name: 'N', description: '', accessTokenType: 0 },
+    callIn(organizationId),
+  )
 const rename = (userId: string, userName: string) =>
   updateUserName.handle(one!, { userId, userName }, callIn(userId.split('-')[1]!))
 const remove = (userId: string) =>

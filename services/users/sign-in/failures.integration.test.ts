@@ -5,7 +5,7 @@ import { createSession } from '../operations/session/create-session.ts'
 import { removedUser } from '../states/removed-user.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
-import { recordFailure, tellCounts } from './failures.ts'
+import { recordFailure, recordCounts } from './failures.ts'
 import { findLoginUser, type LoginUser } from './login-user.ts'
 
 let database: TestDatabase
@@ -40,18 +40,21 @@ const eventsOf = async (userId: string) =>
 const failAll = (user: LoginUser, number: number) =>
   Promise.all(Array.from({ length: number }, (_, index) => recordFailure(replicas[index % 2]!, user, 'test')))
 const aMinuteLater = () => replicas[0]!.sql`update failed_sign_ins set since = since - interval '1 minute'`
-const tellAll = () => Promise.all(replicas.map((replica) => tellCounts(replica)))
+const recordAll = () => Promise.all(replicas.map((replica) => recordCounts(replica)))
 
 test('many failures at once over two replicas are one event, and one with their count a minute later', async () => {
   const user = await human('many')
   await failAll(user, 30)
-  await tellAll()
+  await recordAll()
   expect(await eventsOf('many')).toEqual([['failed', undefined]])
   await failAll(user, 10)
   await aMinuteLater()
-  await tellAll()
-  expect(await eventsOf('many')).toEqual([['failed', undefined], ['failures.counted', 40]]) // prettier-ignore
-  await tellAll()
+  await recordAll()
+  expect(await eventsOf('many')).toEqual([
+    ['failed', undefined],
+    ['failures.counted', 40],
+  ])
+  await recordAll()
   await failAll(user, 2)
   expect((await eventsOf('many')).slice(2)).toEqual([['failed', undefined]])
   expect((await replicas[0]!.store.load('user', 'many'))!.sequence).toBe(1)
@@ -61,11 +64,11 @@ test('failures beside the end of a minute are each counted once, also where a re
   const user = await human('beside')
   await failAll(user, 3)
   await aMinuteLater()
-  await Promise.all([tellAll(), failAll(user, 20), tellAll()])
+  await Promise.all([recordAll(), failAll(user, 20), recordAll()])
   await replicas[0]!.sql`update failed_sign_ins set closed = true`
   await failAll(user, 4)
   await aMinuteLater()
-  await tellAll()
+  await recordAll()
   const events = await eventsOf('beside')
   expect(events.reduce((sum, [, count]) => sum + ((count as number | undefined) ?? 0), 0)).toBe(27)
   expect(events.map(([type]) => type)).toEqual(events.map((_, index) => (index % 2 ? 'failures.counted' : 'failed')))
@@ -75,7 +78,7 @@ test('failures beside the end of a minute are each counted once, also where a re
 test('a sign-in of an unknown name is no event, and one of a removed user goes with the user', async () => {
   const [users] = replicas as [TestUsers]
   const user = await human('gone')
-  await expect(createSession(users, { loginName: 'nobody', password: 'x' }, callIn(''))).rejects.toThrow()
+  await expect(createSession(users, { loginName: 'no-one', password: 'x' }, callIn(''))).rejects.toThrow()
   await expect(createSession(users, { loginName: 'gone', password: 'x' }, callIn(''))).rejects.toThrow()
   await users.afterResponse.stop()
   expect(await eventsOf('gone')).toEqual([['failed', undefined]])
@@ -87,5 +90,7 @@ test('a sign-in of an unknown name is no event, and one of a removed user goes w
   await failAll(user, 2)
   expect(await users.sql`select from failed_sign_ins where user_id = 'gone'`).toHaveLength(0)
   expect(await eventsOf('gone')).toHaveLength(1)
-  expect(await users.sql`select distinct aggregate_id from events where aggregate_type = 'user.signin' and aggregate_id not in ('many', 'beside', 'gone')`).toHaveLength(0) // prettier-ignore
+  expect(
+    await users.sql`select distinct aggregate_id from events where aggregate_type = 'user.signin' and aggregate_id not in ('many', 'beside', 'gone')`,
+  ).toHaveLength(0)
 })

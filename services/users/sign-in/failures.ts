@@ -15,7 +15,7 @@ const workFor = 30_000
 const every = 5_000
 const mostAtOnce = 500
 
-/** Records a failed sign-in of a human after the answer, so that the time of the answer tells nothing of the user. */
+/** Records a failed sign-in of a human after the answer, so that the time of the answer reveals nothing of the user. */
 export function recordLater(context: Context, lane: string, user: LoginUser | undefined, call: Call): void {
   if (user?.state.human) context.afterResponse.run(lane, () => recordFailure(context, user, call.requestId))
 }
@@ -27,28 +27,28 @@ export async function recordFailure(context: Context, user: LoginUser, requestId
     const counted = await orUnavailable(sql`
       update failed_sign_ins set count = count + 1 where user_id = ${user.userId} and not closed
     `)
-    if (counted.count > 0 || (await tell(context, user.userId, requestId, (signIns) => first(user, signIns)))) return
-    // A replica was about to tell the count, and may have died.
-    await tellCount(context, user.userId)
+    if (counted.count > 0 || (await record(context, user.userId, requestId, (signIns) => first(user, signIns)))) return
+    // A replica was about to record the count, and may have died.
+    await recordCount(context, user.userId)
   }
 }
 
-/** Tells the counts of the minutes that are over, now and every five seconds. */
+/** Records the counts of the minutes that are over, now and every five seconds. */
 export function startCountingFailures(context: Context): { stop(): Promise<void> } {
-  const failed = throttled(context.log, 'failed sign-ins are not told')
-  return repeat({ work: () => tellCounts(context), every, retryAfter: every, failed })
+  const failed = throttled(context.log, 'failed sign-ins are not recorded')
+  return repeat({ work: () => recordCounts(context), every, retryAfter: every, failed })
 }
 
-/** Tells of at most 500 users. */
-export async function tellCounts(context: Context): Promise<void> {
+/** Of at most 500 users. */
+export async function recordCounts(context: Context): Promise<void> {
   const due = await context.sql<{ id: string }[]>`
     select user_id as id from failed_sign_ins where since <= roster_now() - make_interval(secs => ${countFor})
     order by since limit ${mostAtOnce}
   `
-  await Promise.all(due.map(({ id }) => tellCount(context, id)))
+  await Promise.all(due.map(({ id }) => recordCount(context, id)))
 }
 
-async function tellCount(context: Context, userId: string): Promise<void> {
+async function recordCount(context: Context, userId: string): Promise<void> {
   const { sql } = context
   const [row] = await orUnavailable(sql<{ sequence: string; since: Date; count: number }[]>`
     update failed_sign_ins set closed = true
@@ -58,7 +58,7 @@ async function tellCount(context: Context, userId: string): Promise<void> {
   if (!row) return
   const payload = { count: row.count, since: row.since.toISOString() }
   // Another replica may have recorded it already, and the next failure as well.
-  await tell(context, userId, 'failed-sign-ins', ({ sequence }) =>
+  await record(context, userId, 'failed-sign-ins', ({ sequence }) =>
     sequence === Number(row.sequence)
       ? { events: [{ type: 'failures.counted', payload }], answer: undefined }
       : nothing,
@@ -87,7 +87,7 @@ function first({ userId, organizationId }: LoginUser, { state, sequence }: Aggre
 const nothing: Decision<SignInEvent> = { events: [], answer: undefined }
 
 // Whether an event was recorded, or the user is gone.
-function tell(
+function record(
   { store }: Context,
   userId: string,
   requestId: string,

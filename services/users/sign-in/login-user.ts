@@ -11,7 +11,6 @@ import { meantName } from '../user-name.ts'
 import { lookupDomain } from '../organization-domain.ts'
 import type { User } from '../vocabulary/user.ts'
 
-/** The user of a login name. */
 export interface LoginUser {
   userId: string
   organizationId: string
@@ -24,7 +23,8 @@ export interface LoginUser {
 /**
  * The user of a login name, whose organization is open. Where the call names an organization, the name is looked up
  * there. Otherwise a qualified name means its organization, and a bare one belongs to the user who had it first on the
- * instance. Grants is asked whenever there is an @, so that the duration of the answer does not tell which names exist.
+ * instance. Grants is asked whenever there is an @, so that the duration of the answer does not reveal which names
+ * exist.
  */
 export async function findLoginUser(
   context: Pick<Context, 'sql' | 'grants' | 'personal' | 'log'>,
@@ -81,7 +81,7 @@ async function select(
     limit 2
   `)
   const [user] = open(personal, rows, (error, userId) =>
-    log.error({ err: error, userId }, 'the state of a user cannot be opened: the user cannot sign in'),
+    log.error({ err: error, userId }, 'the state of a user cannot be decrypted: the user cannot sign in'),
   )
   return user
 }

@@ -30,7 +30,7 @@ export async function verifyPassword(
   hash: string | undefined,
   place: Place = { lane: '' },
 ): Promise<boolean> {
-  const { salt, tag, ...rest } = parse(hash ?? nobody)
+  const { salt, tag, ...rest } = parse(hash ?? unmatchable)
   const derived = await through(place, () => derive(password, salt, { ...rest, tagLength: tag.length }))
   return timingSafeEqual(derived, tag) && hash !== undefined
 }
@@ -58,4 +58,4 @@ function parse(hash: string) {
   }
 }
 
-const nobody = format(randomBytes(16), randomBytes(32))
+const unmatchable = format(randomBytes(16), randomBytes(32))

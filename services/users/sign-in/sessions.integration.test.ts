@@ -47,7 +47,11 @@ async function newHuman() {
     callIn('home'),
   )
   const signIn = (address = '198.51.100.7') =>
-    createSession(users, { loginName: userName, password: 'a-password' }, { ...callIn(''), caller: anonymous, clientAddress: address }) // prettier-ignore
+    createSession(
+      users,
+      { loginName: userName, password: 'a-password' },
+      { ...callIn(''), caller: anonymous, clientAddress: address },
+    )
   return { userId, signIn }
 }
 
@@ -58,7 +62,9 @@ const end = (sessionId: string) =>
   )
 const stateOf = async (id: string) => (await users.store.load<{ ended: boolean }>('session', id))?.state.ended
 const eventsOf = async (id: string) =>
-  (await users.sql<{ type: string }[]>`select type from events where aggregate_id = ${id} order by sequence`).map(({ type }) => type) // prettier-ignore
+  (await users.sql<{ type: string }[]>`select type from events where aggregate_id = ${id} order by sequence`).map(
+    ({ type }) => type,
+  )
 
 async function pruneAfter(time: string) {
   await shiftClock(users.sql, time)
@@ -175,7 +181,7 @@ describe('the addresses that a user signs in from', () => {
     expect(JSON.stringify(await users.sql`select t::text from turns t`)).not.toContain('198.51')
   })
 
-  test('are forgotten with the user', async () => {
+  test('are erased with the user', async () => {
     const { userId, signIn } = await newHuman()
     await signIn()
     await deleteUser(users, { userId, forgetNow: false }, callIn('home'))

@@ -56,7 +56,7 @@ export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>,
 
 /** Ends the surplus sessions that a dead replica left, now and every ten seconds. */
 export function startEndingSurplus(context: Context): { stop(): Promise<void> } {
-  const failed = (error: unknown) => context.log.warn({ err: error }, 'surplus sessions')
+  const failed = (error: unknown) => context.log.warn({ err: error }, 'ending surplus sessions failed')
   return repeat({ work: () => endSurplus(context), every, retryAfter: every, failed })
 }
 

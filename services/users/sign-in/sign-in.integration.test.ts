@@ -85,8 +85,12 @@ describe('a human signs in', () => {
 
   test('but not a machine, a human without a password, an unknown name or domain, or an empty name', async () => {
     await human('acme', 'nopassword')
-    await addMachineUser(users!, { userName: 'robot', name: 'R', description: '', accessTokenType: 0, userId: undefined }, callIn('acme')) // prettier-ignore
-    for (const name of ['robot', 'nopassword', 'nobody', 'nobody@acme.localhost', 'nobody@nowhere', '@', '@@', ' '])
+    await addMachineUser(
+      users!,
+      { userName: 'robot', name: 'R', description: '', accessTokenType: 0, userId: undefined },
+      callIn('acme'),
+    )
+    for (const name of ['robot', 'nopassword', 'no-one', 'no-one@acme.localhost', 'no-one@nowhere', '@', '@@', ' '])
       expect([name, await reasonOf(signIn(name, 'password'))]).toEqual([name, 'CREDENTIALS_INVALID'])
   })
 })

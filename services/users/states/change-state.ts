@@ -14,9 +14,9 @@ import type { User, UserEvent } from '../vocabulary/user.ts'
  * Changes the state of a user by `decide`, which throws where the change is not allowed. First checks for
  * PERMISSION_DENIED, where the caller's roles do not cover the user's, and NOT_FOUND USER_NOT_FOUND. Afterwards
  * FAILED_PRECONDITION LAST_IAM_OWNER, where no active user with all permissions would be left, and ABORTED CONFLICT,
- * where the user gets or loses this role at the same moment. `more`: what the answer tells beside the details.
- * `find`: gives the user or throws USER_NOT_FOUND. `unreadable`: the change of a user whose state nobody can
- * read; without it, the call fails.
+ * where the user gets or loses this role at the same moment. `more`: what the answer has beside the details.
+ * `find`: returns the user or throws USER_NOT_FOUND. `unreadable`: the change of a user whose state no key
+ * decrypts; without it, the call fails.
  */
 export async function changeState<More = unknown>(
   context: Context,

@@ -121,7 +121,12 @@ describe('attempts to sign in', () => {
   test('are taken back if they succeed, also at once with others, without a deadlock', async () => {
     const [name, from] = [newName(), fresh()]
     for (let n = 0; n < 20; n++) await (await attempt(name, from)).takeBack()
-    const work = Array.from({ length: 60 }, (_, n) => attempt(`${name} ${n % 7}`, from).then(({ takeBack }) => takeBack(), () => {})) // prettier-ignore
+    const work = Array.from({ length: 60 }, (_, n) =>
+      attempt(`${name} ${n % 7}`, from).then(
+        ({ takeBack }) => takeBack(),
+        () => {},
+      ),
+    )
     await Promise.all(work)
     expect(await passing(6, () => attempt(name, from))).toBe(5)
   })
@@ -159,7 +164,7 @@ describe('while a name is attacked', () => {
     expect(await waitOf(attempt(name, from))).toBe(0)
   })
 
-  test('its user has buckets of its own at a known address, and nobody else there can empty them', async () => {
+  test('its user has buckets of its own at a known address, and no one else there can empty them', async () => {
     const [name, from] = [newName(), fresh()]
     await attack(name)
     await passing(101, () => attempt(newName(), from))

@@ -49,7 +49,7 @@ function limitsOf({ loginName, address, knownUserId }: Attempted): NamedRateLimi
   const limits: NamedRateLimit[] = [
     { name: ['address', address], most: 100, pause: 3, kind: 'always' },
     { name: ['pair', subject, address], most: 5, pause: 60, kind: 'always' },
-    // Where one name gets more than a hundred attempts an hour, a caller who failed ten times waits longer. Nobody else
+    // Where one name gets more than a hundred attempts an hour, a caller who failed ten times waits longer. No one else
     // does.
     { name: ['subject', subject], most: 100, pause: 36, kind: 'meter' },
     { name: ['attacked pair', subject, address], most: 10, pause: 900, kind: 'metered' },

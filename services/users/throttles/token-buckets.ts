@@ -12,7 +12,7 @@ export interface RateLimit {
   most: number
   /** Seconds. */
   pause: number
-  /** `meter`: stops nobody. `metered`: applies while a meter among the limits is exceeded. */
+  /** `meter`: stops no one. `metered`: applies while a meter among the limits is exceeded. */
   kind: 'always' | 'meter' | 'metered'
 }
 

@@ -1,7 +1,6 @@
 import type { Gender } from '#gen/roster/users/v1/user'
 import type { Code, CodeCause, NewCode } from './code.ts'
 
-/** The events of a human. */
 export type HumanEvent =
   | { type: 'human.added'; payload: { userName: string; profile: Profile; email: string; isVerified: boolean } }
   | { type: 'profile.changed'; payload: Profile }
@@ -11,7 +10,7 @@ export type HumanEvent =
   | { type: 'email.changed'; payload: { email: string; isVerified: boolean; vouched?: boolean; setBy?: string } }
   /** `codeId`: the code that verified it. Missing where a caller with permission did. */
   | { type: 'email.verified'; payload: { codeId?: string; vouched?: boolean; setBy?: string } }
-  /** A mail to the former address, which tells of the change. */
+  /** A mail to the former address, which announces the change. */
   | { type: 'email.notice.requested'; payload: { noticeId: string; expiresAt: string } }
   /** A code to be mailed. */
   | { type: 'email.code.requested'; payload: NewCode & { urlTemplate?: string; cause: CodeCause } }
@@ -54,7 +53,6 @@ export interface Human {
   resends: string[]
 }
 
-/** The human after an event. */
 export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
   switch (event.type) {
     case 'profile.changed':

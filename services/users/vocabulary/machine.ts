@@ -2,7 +2,6 @@ import type { AccessTokenType } from '#gen/roster/users/v1/user'
 
 import { type CredentialEvent, type Credentials, evolveCredentials, noCredentials } from './credentials.ts'
 
-/** The events of a machine. */
 export type MachineEvent =
   | { type: 'machine.added'; payload: { userName: string } & MachineSettings }
   | { type: 'machine.changed'; payload: MachineSettings }
@@ -20,7 +19,6 @@ export interface Machine extends MachineSettings {
   credentials?: Credentials
 }
 
-/** The machine after an event. */
 export function evolveMachine(machine: Machine, event: MachineEvent, at: Date): Machine {
   if (event.type === 'machine.added') return machine
   if (event.type === 'machine.changed') return { ...machine, ...event.payload }

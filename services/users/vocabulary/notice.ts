@@ -14,7 +14,6 @@ export interface Notices {
 // More than wait for one user at a time.
 const most = 100
 
-/** The notices after an event. */
 export function evolveNotice(notices: Notices | undefined, { payload: { noticeId } }: NoticeEvent): Notices {
   return { settled: [...(notices?.settled ?? []), noticeId].slice(-most) }
 }

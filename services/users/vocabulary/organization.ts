@@ -9,7 +9,6 @@ export interface OrganizationStatus {
   sequence: number
 }
 
-/** The status after an event. */
 export function evolveOrganization(_: unknown, { payload }: OrganizationEvent): OrganizationStatus {
   return payload
 }

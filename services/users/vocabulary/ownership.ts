@@ -1,10 +1,9 @@
 /**
- * The aggregate that tells whether a user, or the users of an organization, count as owners of the instance. Grants
+ * The aggregate that says whether a user, or the users of an organization, count as owners of the instance. Grants
  * gives and takes the role. While it does, they do not count.
  */
 export const ownershipType = 'ownership'
 
-/** The events of an ownership. */
 export type OwnershipEvent =
   | { type: 'released'; payload: { releaseId: string } }
   | { type: 'restored'; payload: { releaseIds: string[] } }
@@ -14,7 +13,6 @@ export interface Ownership {
   releaseIds: string[]
 }
 
-/** The ownership after an event. */
 export function evolveOwnership(ownership: Ownership | undefined, { type, payload }: OwnershipEvent): Ownership {
   const { releaseIds } = ownership ?? { releaseIds: [] }
   if (type === 'released') return { releaseIds: [...releaseIds, payload.releaseId] }

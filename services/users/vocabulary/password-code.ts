@@ -41,7 +41,6 @@ export function roundOf({ passwordChanges = 0, emailChanges = 0 }: Human): numbe
   return passwordChanges + emailChanges
 }
 
-/** Whether the code can still renew the password. */
 export function canRenew(code: PasswordCode | undefined, human: Human, now: Date): code is PasswordCode {
   return isAlive(code, now) && code.round === roundOf(human)
 }

@@ -1,4 +1,3 @@
-/** The events of a session. */
 export type SessionEvent =
   | { type: 'created'; payload: { userId: string; expiresAt: string } }
   | { type: 'ended'; payload: { userId: string } }
@@ -9,7 +8,6 @@ export interface Session {
   ended: boolean
 }
 
-/** The session after an event. */
 export function evolveSession(session: Session | undefined, event: SessionEvent): Session {
   if (event.type === 'created') return { ...event.payload, ended: false }
   if (session === undefined) throw new Error(`a session begins with ${event.type}`)

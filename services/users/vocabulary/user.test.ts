@@ -105,7 +105,7 @@ describe('the credentials of a machine', () => {
     expect(robot(token('1'), token('2'), warned).pat.map((credential) => credential.warned)).toEqual([true, undefined])
   })
 
-  test('are forgotten, once expired, with the next one, so that a machine does not grow', () => {
+  test('are dropped, once expired, with the next one, so that a machine does not grow', () => {
     let user = after(machine)
     for (let hour = 0; hour < 100; hour++)
       user = evolveUser(user, token(`${hour}`, later(hour * 3600 + 5400).toISOString()), later(hour * 3600))
@@ -206,7 +206,7 @@ describe('the counted mails', () => {
     expect([ownChanges.length, resends.length]).toEqual([1, 2])
   })
 
-  test('are forgotten after an hour, so that a user does not grow', () => {
+  test('are dropped after an hour, so that a user does not grow', () => {
     let user = after(added)
     for (let minute = 0; minute < 300; minute++)
       user = evolveUser(user, requested(`${minute}`, 'resend'), later(minute * 60))

@@ -4,7 +4,6 @@ import { evolveHuman, type Human, type HumanEvent } from './human.ts'
 import { evolveMachine, type Machine, type MachineEvent } from './machine.ts'
 import { userNotFound } from './user-not-found.ts'
 
-/** The events of a user. */
 export type UserEvent =
   | HumanEvent
   | MachineEvent
@@ -37,7 +36,6 @@ export interface User {
 
 const gone: User = { userName: '', removed: true }
 
-/** The user after an event. */
 export function evolveUser(user: User | undefined, event: UserEvent, at: Date): User {
   if (event.type === 'human.added') {
     const { userName, profile, email, isVerified } = event.payload
@@ -96,7 +94,7 @@ export function machineCredentials(user: User | undefined): Credentials {
 
 /**
  * The credentials of a user other than a password: none for a human and where there is no user. A user who can be
- * restored still has them, though nobody can sign in with them.
+ * restored still has them, though no one can sign in with them.
  */
 export function credentialsOf(user: User | undefined): Credentials {
   return (user?.former ?? user)?.machine?.credentials ?? noCredentials

@@ -6,9 +6,9 @@ export interface Exception {
 }
 
 const notConnect =
-  'Nothing in the request tells that it is Connect, so the 405 or 415 has the usual JSON. The suite takes all JSON for errors of Connect.'
-const tellsCode =
-  'The 405 or 415 tells its code and reason. The suite wants the code `unknown`, which a client makes of an answer without one.'
+  'Nothing in the request shows that it is Connect, so the 405 or 415 has the usual JSON. The suite takes all JSON for errors of Connect.'
+const hasCode =
+  'The 405 or 415 has its code and reason. The suite wants the code `unknown`, which a client makes of an answer without one.'
 
 export const exceptions: Exception[] = [
   { cases: 'Unexpected Requests/**/unexpected-content-type', reason: notConnect },
@@ -16,6 +16,6 @@ export const exceptions: Exception[] = [
   { cases: 'gRPC Unexpected Requests/**/unexpected-verb', reason: notConnect },
   { cases: 'gRPC-Web Unexpected Requests/**/unexpected-codec', reason: notConnect },
   { cases: 'gRPC-Web Unexpected Requests/**/unexpected-verb', reason: notConnect },
-  { cases: 'Connect Unexpected Requests/**/unexpected-codec', reason: tellsCode },
-  { cases: 'Connect Unexpected Requests/**/unexpected-verb', reason: tellsCode },
+  { cases: 'Connect Unexpected Requests/**/unexpected-codec', reason: hasCode },
+  { cases: 'Connect Unexpected Requests/**/unexpected-verb', reason: hasCode },
 ]

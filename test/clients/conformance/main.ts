@@ -15,7 +15,7 @@ const replaced = new Map(
     'services/gateway/protocols/grpc/serve.ts': 'grpc.ts',
     'services/gateway/protocols/frames.ts': 'frames.ts',
     'lib/status.ts': 'status.ts',
-    // It tells the suite the timeout that the gateway read.
+    // It returns to the suite the timeout that the gateway read.
     'services/gateway/protocols/timeout.ts': 'timeout.ts',
   }).map(([file, own]) => [String(pathToFileURL(`${projectRoot}/${file}`)), String(new URL(own, import.meta.url))]),
 )

@@ -9,7 +9,7 @@ import { newCallerKey, testGatewayKeys } from '../../support/caller-keys.ts'
 
 /**
  * Starts a gateway without TLS and one with it, both with the suite's service behind them. The process puts into the
- * folder what a server tells the suite: where it is, in the files `plain` and `tls`.
+ * folder what a server reports to the suite: where it is, in the files `plain` and `tls`.
  */
 export async function startGateways(folder: string, descriptors: string): Promise<{ stop(): Promise<void> }> {
   const { urls, server } = await startNats(openHome(folder), { port: await freePort(0), say: () => {} })

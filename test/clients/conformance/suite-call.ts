@@ -7,7 +7,7 @@ export interface SuiteHeader {
   value: string[]
 }
 
-/** What the suite and its service tell each other of a call beside the messages. */
+/** What the suite and its service exchange about a call beside the messages. */
 export interface SuiteCall {
   requestHeaders: SuiteHeader[]
   queryParams: SuiteHeader[]

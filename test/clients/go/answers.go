@@ -1,5 +1,5 @@
-// Reads a line for each request: its verb, its URL, how many braces are its body, and its headers by name and value in
-// turn, with tabs between them. Prints a line for each answer: its version, its status, and its body in base64; or
+// Reads a line for each request: its verb, its URL, how many braces are its body, and its headers by name and value,
+// with tabs between them. Prints a line for each answer: its version, its status, and its body in base64; or
 // "broken" and the reason. The argument is the file of the certificate to trust. Speaks HTTP/2 in any case.
 package main
 

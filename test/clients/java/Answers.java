@@ -16,8 +16,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Reads a line for each request: its verb, its URL, how many braces are its body, and its headers by name and value in
- * turn, with tabs between them. Prints a line for each answer: its version, its status, and its body in base64; or
+ * Reads a line for each request: its verb, its URL, how many braces are its body, and its headers by name and value,
+ * with tabs between them. Prints a line for each answer: its version, its status, and its body in base64; or
  * "broken" and the reason. The argument is the file of the certificate to trust.
  */
 public class Answers {

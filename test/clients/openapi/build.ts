@@ -19,7 +19,7 @@ export function hasPrograms(...programs: string[]): boolean {
 
 /**
  * Makes a client from the document by the commands of docs/clients.md, beside the program of the folder `name` here.
- * Gives the folder below `.roster/` where it was built. The next run takes it from there, unless anything changed.
+ * Returns the folder below `.roster/` where it was built. The next run takes it from there, unless anything changed.
  */
 export async function build(name: string, document: string, ...parts: string[]): Promise<string> {
   const [own, folder] = [join(import.meta.dirname, name), `${root}.roster/clients/openapi/${name}`]

@@ -49,7 +49,7 @@ export async function setStage(admin: CallOptions): Promise<Stage> {
     return caller
   }
   const memberOfInstance = async (role: string) => {
-    // Nobody may end an organization with a user of higher roles than the own.
+    // No one may end an organization with a user of higher roles than the own.
     const { userId, caller } = await addHuman(admin, third)
     await add(admin, 'AddInstanceMember', { userId, roles: [role] })
     return { ...caller, organization: homeId }
@@ -65,7 +65,7 @@ export async function setStage(admin: CallOptions): Promise<Stage> {
     abroad,
     beside: await addObjects(admin, homeId, third, await addHuman(admin, homeId)),
     callers: {
-      nobody: { url: admin.url! },
+      anonymous: { url: admin.url! },
       ordinary: await member(homeId, []),
       self: self.caller,
       manager: await member(homeId, ['ORG_USER_MANAGER']),

@@ -23,7 +23,7 @@ const columns = header!.trim().split(/\s+/).slice(1)
 // The first tier walks with those who differ most.
 const walkers = isSecondTier
   ? columns
-  : ['nobody', 'ordinary', 'owner', 'other-owner', 'project-owner', 'project-token']
+  : ['anonymous', 'ordinary', 'owner', 'other-owner', 'project-owner', 'project-token']
 const strangers = isSecondTier ? columns : ['owner', 'project-owner', 'project-token']
 const rows = new Map(lines.map((line) => [line.split(/\s+/)[0]!, line.trim().split(/\s+/).slice(1)]))
 
@@ -50,7 +50,7 @@ test('each method has a row, and each row a method', () => {
 test('a guest does by an object what an owner of the organization does, wherever the guest acts', () => {
   const [guest, owner] = [columns.indexOf('guest'), columns.indexOf('owner')]
   const decided = offered.filter(({ access }) => access.scope === 'resource').map(nameOf)
-  // It tells of the acting organization too.
+  // It names the acting organization too.
   const others = decided.filter((name) => name !== 'ExplainPermission')
   expect(others.length).toBeGreaterThan(25)
   expect(others.filter((name) => rows.get(name)![guest] !== rows.get(name)![owner])).toEqual([])
@@ -75,7 +75,7 @@ describe.skipIf(byUrl)(`who may call what${why}:`, () => {
     )
   })
 
-  test('nobody reaches an internal method', async () => {
+  test('no caller reaches an internal method', async () => {
     for (const method of internal)
       for (const caller of Object.values(stage.callers)) {
         const answer = await fetch(house.url + method.path, {

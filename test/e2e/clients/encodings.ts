@@ -29,9 +29,9 @@ export const everyEncoding = [
 type Encoding = (typeof encodings)[number]
 
 /**
- * For `describe.each`: a scenario is told in one encoding, and each encoding has its share of the scenarios. That all
+ * For `describe.each`: a scenario runs in one encoding, and each encoding has its share of the scenarios. That all
  * say the same is proven once for each kind of call (encodings.test.ts) and for each reason (errors.test.ts). The long
- * form tells each scenario in every encoding.
+ * form runs each scenario in every encoding.
  */
 export function over(encoding: Encoding['encoding']): Encoding[] {
   return encodings.filter((each) => isLong || each.encoding === encoding)

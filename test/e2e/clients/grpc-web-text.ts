@@ -37,7 +37,6 @@ interface Frame {
   payload: Buffer
 }
 
-/** The frames of a body. */
 export function readFrames(body: Buffer): Frame[] {
   const frames: Frame[] = []
   for (let offset = 0; offset < body.length;) {

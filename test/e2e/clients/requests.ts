@@ -7,7 +7,7 @@ import { describeOperation } from './messages.ts'
 
 /**
  * Requests of an operation that break no rule, made of its messages alone. One has every field, and one as few as may
- * be. The others have these few and one more, each in turn. Fields named as one of the `values` have that.
+ * be. The others have these few and one more, each another one. Fields named as one of the `values` have that.
  */
 export function requestsOf(operation: Operation, values: Record<string, string>): JsonObject[] {
   const { input } = describeOperation(operation)

@@ -57,9 +57,9 @@ test.skipIf(byUrl)(
       for (const { answers, time, position } of recorded) {
         const asOf = [{ asOfTime: time }, ...(position === undefined ? [] : [{ asOfPosition: position }])]
         for (const place of asOf) {
-          const told = await Promise.all(questions.map((question) => explains(question, place, admin)))
-          expect({ place, told }).toEqual({ place, told: answers })
-          compared += told.length
+          const explained = await Promise.all(questions.map((question) => explains(question, place, admin)))
+          expect({ place, explained }).toEqual({ place, explained: answers })
+          compared += explained.length
         }
       }
     })
@@ -77,12 +77,12 @@ interface Recorded {
 
 /** The answers of the authorizer, once the explanation of now gives the same. */
 async function agreed(questions: Question[]): Promise<boolean[]> {
-  const [real, told] = await Promise.all([
+  const [real, explained] = await Promise.all([
     Promise.all(questions.map((question) => question.ask())),
     Promise.all(questions.map((question) => explains(question, {}, admin))),
   ])
   const differing = questions.flatMap(({ request, organization }, index) =>
-    real[index] === told[index] ? [] : [{ request, organization, real: real[index], told: told[index] }],
+    real[index] === explained[index] ? [] : [{ request, organization, real: real[index], explained: explained[index] }],
   )
   expect(differing).toEqual([])
   return real

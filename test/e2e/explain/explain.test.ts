@@ -34,7 +34,9 @@ describe.each(over('connect'))('an explanation over $encoding', ({ call }) => {
     const [none, given, changed, removed] = answers
     expect(none).toMatchObject({ userId, organizationId: home, permission: 'project.write' })
     expect(none).not.toHaveProperty('grounds')
-    expect(given.grounds).toMatchObject([{ kind: 'GROUND_KIND_MEMBERSHIP', organizationId: home, roles: ['ORG_OWNER'], allows: true }]) // prettier-ignore
+    expect(given.grounds).toMatchObject([
+      { kind: 'GROUND_KIND_MEMBERSHIP', organizationId: home, roles: ['ORG_OWNER'], allows: true },
+    ])
     expect(faults(changed.grounds[0])).toEqual(['LACKS_ROLE'])
     expect(faults(removed.grounds[0])).toEqual(['REMOVED', 'LACKS_ROLE'])
     expect(effects(removed.grounds[0])).toEqual(['roster.member.added.v1 GAVE', 'roster.member.changed.v1 TOOK'])

@@ -28,7 +28,11 @@ describe('what stands outside', () => {
     expect(seen.hidden).toBeUndefined()
     expect(seen.grounds).toMatchObject([{ organizationId: 'roster', roles: ['IAM_OWNER_VIEWER'], allows: true }])
     ok(await json('RemoveInstanceMember', { userId }, admin()))
-    expect(await explain(userId, question, { token: manager.token })).toEqual({ userId, organizationId: home, permission: 'org.read' }) // prettier-ignore
+    expect(await explain(userId, question, { token: manager.token })).toEqual({
+      userId,
+      organizationId: home,
+      permission: 'org.read',
+    })
   })
 
   test('a membership elsewhere shows to those who may read there, and to the user itself', async () => {
@@ -90,12 +94,18 @@ describe('what stands outside', () => {
     const viewer = await newMember(home, ['ORG_OWNER_VIEWER'])
     const question = { permission: 'project.write' }
     const answer = await explain(user.userId, question, { token: manager.token })
-    expect(answer).toEqual({ userId: user.userId, organizationId: home, permission: 'project.write', allowed: true, hidden: true }) // prettier-ignore
+    expect(answer).toEqual({
+      userId: user.userId,
+      organizationId: home,
+      permission: 'project.write',
+      allowed: true,
+      hidden: true,
+    })
     for (const { token } of [user, viewer])
       expect((await explain(user.userId, question, { token })).grounds).toMatchObject([{ roles: ['ORG_OWNER'] }])
   })
 
-  test('memberships that strangers gave are neither told to others nor counted', async () => {
+  test('memberships that strangers gave are neither shown to others nor counted', async () => {
     const user = await newMember(home, [])
     const owner = await newMember(home, ['ORG_OWNER'])
     const projects = await Promise.all(Array.from({ length: 22 }, () => newProject(abroad)))
@@ -119,7 +129,6 @@ describe('what stands outside', () => {
       [projectId, 'none'],
       ['unknown', 'none'],
     ])
-      // prettier-ignore
       expect(await ask(project!, roleKey!)).toEqual(nothing)
     ok(await json('AddUserGrant', { userId: user.userId, projectId, roleKeys: ['reader'] }, admin(home)))
     ok(await json('DeactivateProject', { projectId }, admin(home)))

@@ -51,7 +51,9 @@ test('the page has three worked examples', () => {
 test.each(examples)('the answer of the page is the true one: $title', async ({ request, answer }) => {
   const asked = JSON.parse(withIds(JSON.stringify(request))) as JsonObject
   const explained = async () => (await call('ExplainPermission', asked, owner)).ok
-  await expect.poll(async () => plain(await explained()), { timeout: 10_000 }).toEqual(plain(JSON.parse(withIds(JSON.stringify(answer))))) // prettier-ignore
+  await expect
+    .poll(async () => plain(await explained()), { timeout: 10_000 })
+    .toEqual(plain(JSON.parse(withIds(JSON.stringify(answer)))))
 })
 
 test('as of the event that gave it, the first example is allowed', async () => {

@@ -23,7 +23,7 @@ async function positionOfEvent(organization: string): Promise<number> {
 }
 
 // The owner knows when it changed its own user. A place before and one behind that would differ.
-test('events of others are no places, so nobody learns how far the log is or when others changed something', async () => {
+test('events of others are no places, so no one learns how far the log is or when others changed something', async () => {
   const owner = await newMember(home, ['ORG_OWNER'])
   const { userId } = await newHuman(home)
   const before = await positionOfEvent(abroad)

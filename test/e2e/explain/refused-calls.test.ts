@@ -13,10 +13,10 @@ beforeAll(async () => {
   ;[home, abroad] = await Promise.all([newOrganization(), newOrganization()])
 })
 
-// The gateway tells grants within a second.
+// The gateway reports to grants within a second.
 const patience = { timeout: 10_000 }
 
-/** Has a call refused, and gives its request id. */
+/** Has a call refused, and returns its request id. */
 async function refused(operation: Operation, request: JsonObject, options: CallOptions, id = unique('request')) {
   const answer = await json(operation, request, { ...options, headers: { 'x-request-id': id } })
   expect(factsOf(answer).code).toBe(7)
@@ -49,11 +49,13 @@ describe.each(over('json'))('a refused call, explained over $encoding,', ({ call
       refusedCall: { requestId, operation: '/roster.grants.v1.ProjectService/AddProject' },
     })
     expect(await explanation()).not.toHaveProperty('allowed')
-    expect(ok(await call('ExplainPermission', { userId, requestId }, { token: user.token }))).toHaveProperty('refusedCall') // prettier-ignore
+    expect(ok(await call('ExplainPermission', { userId, requestId }, { token: user.token }))).toHaveProperty(
+      'refusedCall',
+    )
   })
 })
 
-test('a call that the roles allowed was refused because of what it asked for, and nobody learns more', async () => {
+test('a call that the roles allowed was refused because of what it asked for, and no one learns more', async () => {
   const owner = await newMember(home, ['ORG_OWNER'])
   const foreign = await newHuman(abroad)
   const both = [
@@ -62,7 +64,11 @@ test('a call that the roles allowed was refused because of what it asked for, an
   ]
   const [found, unknown] = await Promise.all(both.map((id) => explained(owner.userId, id, admin(home))))
   expect(found).toMatchObject({ allowed: true, refusedCall: { becauseOfRequest: true } })
-  const without = ({ refusedCall: { operation, becauseOfRequest }, ...answer }: any) => ({ ...answer, operation, becauseOfRequest }) // prettier-ignore
+  const without = ({ refusedCall: { operation, becauseOfRequest }, ...answer }: any) => ({
+    ...answer,
+    operation,
+    becauseOfRequest,
+  })
   expect(without(found)).toEqual(without(unknown))
 })
 

@@ -19,7 +19,10 @@ test('a membership that went with its organization gives nothing, and its explan
   const gone = ['REMOVED', 'ELSEWHERE', 'ORGANIZATION_CLOSED']
   await expect.poll(async () => (await explain()).faults, { timeout: 30_000 }).toEqual(gone)
   const { effects } = await explain()
-  expect(effects).toEqual([['roster.member.added.v1', 'GAVE'], ['roster.member.removed.v1', 'TOOK']]) // prettier-ignore
+  expect(effects).toEqual([
+    ['roster.member.added.v1', 'GAVE'],
+    ['roster.member.removed.v1', 'TOOK'],
+  ])
   const asOfPosition = String(before.ground.events[0].position)
   expect((await explain({ asOfPosition })).ground).toEqual(before.ground)
 })

@@ -25,14 +25,18 @@ async function explain(userId: string, options: Parameters<typeof call>[2]) {
   const { allowed, grounds = [] } = ok(
     await call('ExplainPermission', { userId, role: { projectId, roleKey: 'reader' } }, options),
   )
-  const shown = grounds.map((ground: any) => [ground.kind.replace('GROUND_KIND_', ''), ground.organizationId, ground.faults ?? []]) // prettier-ignore
+  const shown = grounds.map((ground: any) => [
+    ground.kind.replace('GROUND_KIND_', ''),
+    ground.organizationId,
+    ground.faults ?? [],
+  ])
   return { allowed: allowed ?? false, shown }
 }
 
 const ofHome = ['PROJECT_GRANT', expect.anything(), []]
 const elsewhere = ['USER_GRANT', expect.anything(), ['GROUND_FAULT_ELSEWHERE']]
 
-test('a role that another organization gave is not told to those who may not read there', async () => {
+test('a role that another organization gave is not shown to those who may not read there', async () => {
   const { userId } = await userOf(home)
   const asker = await newMember(home, ['ORG_OWNER'])
   expect(await explain(userId, { token: asker.token })).toEqual({ allowed: false, shown: [ofHome] })

@@ -28,7 +28,10 @@ const human = (userId: string, username: string, email = `${userId}@example.com`
   details: { resourceOwner },
   type: {
     case: 'human' as const,
-    value: { profile: { givenName: 'A', familyName: 'B', preferredLanguage: 'nonsense_' }, email: { email, isVerified: true } }, // prettier-ignore
+    value: {
+      profile: { givenName: 'A', familyName: 'B', preferredLanguage: 'nonsense_' },
+      email: { email, isVerified: true },
+    },
   },
 })
 const unseen = newId()
@@ -159,7 +162,7 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
     expect(grantedProjects).toEqual([])
   })
 
-  test('gets those users alone that collide with nobody', async () => {
+  test('gets those users alone that collide with no one', async () => {
     const another = ['another user of Roster has this id']
     expect(why('user', 'admin"')).toEqual(another)
     expect(why('user', 'admin-machine')).toEqual(another)
@@ -188,7 +191,7 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
     expect(why('member', `${good} ${first}`)).toHaveLength(2)
   })
 
-  test('gives nobody a role above those of the caller', async () => {
+  test('gives no one a role above those of the caller', async () => {
     expect(why('member', `instance ${third}`)).toEqual([expect.stringContaining('PERMISSION_DENIED')])
     expect(ok(await call('SearchInstanceMembers', { userId: third }, admin())).members ?? []).toEqual([])
   })
@@ -204,7 +207,10 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
   })
 
   test('ends the run where a list does not end', async () => {
-    const endless = await startZitadel({ ...noData(), organizations: [organization(newId(), unique('Endless'))], users: [human('1', 'u')] }, { endless: true }) // prettier-ignore
+    const endless = await startZitadel(
+      { ...noData(), organizations: [organization(newId(), unique('Endless'))], users: [human('1', 'u')] },
+      { endless: true },
+    )
     const { status, said } = await runMigration(endless.url, ['--most', '2000'])
     await endless.stop()
     expect(said.at(-1)).toContain('A list of ZITADEL has more than 2000 objects')

@@ -74,7 +74,7 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
     const { status, out } = await runMigration(zitadel.url, args)
     expect(out.filter((line) => line.startsWith('not moved: '))).toEqual([
       ...homes.map((id, n) => expect.stringContaining(`member "${id} ${users[n + 6]!.userId}"`)),
-      expect.stringContaining(`OIDC": ZITADEL gives nobody its secret`),
+      expect.stringContaining(`OIDC": ZITADEL does not return its secret`),
     ])
     expect(status).toBe(1)
   })
@@ -117,7 +117,7 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
       )
   })
 
-  test('members have the roles that Roster knows, and nobody has a role on the instance', async () => {
+  test('members have the roles that Roster knows, and no one has a role on the instance', async () => {
     for (const [n, home] of homes.entries()) {
       const wanted = [
         { userId: users[n]!.userId, roles: ['ORG_OWNER'] },
@@ -147,7 +147,7 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
     expect(own).toMatchObject([{ name: `${name} JWT`, state: 'IDP_STATE_ACTIVE' }])
   })
 
-  test('who had a verified address can recover a password, and nobody else', async () => {
+  test('who had a verified address can recover a password, and no one else', async () => {
     const active = users.filter(({ state, details }) => state === 1 && details?.resourceOwner !== homes[5])
     const one = (isVerified: boolean) =>
       active.find(({ type }) => type?.case === 'human' && type.value.email?.isVerified === isVerified)!

@@ -103,7 +103,10 @@ function newUser(userId: string, resourceOwner: string, n: number): ZitadelData[
   const state = n % 20 === 10 ? UserState.INACTIVE : n % 50 === 25 ? UserState.LOCKED : UserState.ACTIVE
   const shared = { userId, username, state, details: { resourceOwner } }
   if (n % 4 === 3)
-    return { ...shared, type: { case: 'machine', value: { name: `Robot ${n}`, description: 'Moves', accessTokenType: n % 2 } } } // prettier-ignore
+    return {
+      ...shared,
+      type: { case: 'machine', value: { name: `Robot ${n}`, description: 'Moves', accessTokenType: n % 2 } },
+    }
   const [givenName, familyName] = [first[n % first.length]!, last[n % last.length]!]
   const profile = { givenName, familyName, displayName: `${givenName} #${n}`, preferredLanguage: n % 2 ? 'de' : 'und' }
   const email = { email: `person-${n}@example.com`, isVerified: n % 3 !== 0 }

@@ -24,7 +24,9 @@ export async function startZitadel(data: ZitadelData, { busy = 0, endless = fals
     return next(request)
   }
   const sessions = new Set<Http2Session>()
-  const server = createServer(connectNodeAdapter({ routes: (router) => route(router, data, endless), interceptors: [check] })) // prettier-ignore
+  const server = createServer(
+    connectNodeAdapter({ routes: (router) => route(router, data, endless), interceptors: [check] }),
+  )
   server.on('session', (session) => {
     sessions.add(session)
     session.on('close', () => sessions.delete(session))
@@ -44,7 +46,10 @@ function route(router: ConnectRouter, data: ZitadelData, endless: boolean): void
   router.service(OrganizationService, {
     listOrganizations: ({ query, queries }) => {
       const wanted = queries.flatMap(({ query: one }) => (one.case === 'idQuery' ? [one.value.id] : []))
-      return page(data.organizations.filter(({ id }) => wanted.every((one) => one === id)), query) // prettier-ignore
+      return page(
+        data.organizations.filter(({ id }) => wanted.every((one) => one === id)),
+        query,
+      )
     },
   })
   router.service(UserService, {
@@ -52,7 +57,8 @@ function route(router: ConnectRouter, data: ZitadelData, endless: boolean): void
       if (endless) return { result: endlessUsers(data, Number(query?.offset)), details: { totalResult: 1n << 40n } }
       let users = data.users
       for (const { query: one } of queries) {
-        if (one.case === 'organizationIdQuery') users = users.filter(({ details }) => details?.resourceOwner === one.value.organizationId) // prettier-ignore
+        if (one.case === 'organizationIdQuery')
+          users = users.filter(({ details }) => details?.resourceOwner === one.value.organizationId)
         if (one.case === 'inUserIdsQuery') {
           const wanted = new Set(one.value.userIds)
           users = users.filter(({ userId }) => wanted.has(userId!))
@@ -64,12 +70,21 @@ function route(router: ConnectRouter, data: ZitadelData, endless: boolean): void
   const of = <Item>(lists: Record<string, Item[]>, key: string) => (Object.hasOwn(lists, key) ? lists[key]! : [])
   router.service(ManagementService, {
     listProjects: ({ query }, context) =>
-      page(data.projects.filter(({ details }) => details?.resourceOwner === acting(context)), query), // prettier-ignore
+      page(
+        data.projects.filter(({ details }) => details?.resourceOwner === acting(context)),
+        query,
+      ),
     listProjectRoles: ({ query, projectId }) => page(of(data.roles, projectId), query),
     listProjectGrants: ({ query, projectId }) =>
-      page(data.projectGrants.filter((grant) => grant.projectId === projectId), query), // prettier-ignore
+      page(
+        data.projectGrants.filter((grant) => grant.projectId === projectId),
+        query,
+      ),
     listUserGrants: ({ query }, context) =>
-      page(data.userGrants.filter(({ orgId }) => orgId === acting(context)), query), // prettier-ignore
+      page(
+        data.userGrants.filter(({ orgId }) => orgId === acting(context)),
+        query,
+      ),
     listOrgMembers: ({ query }, context) => page(of(data.members, acting(context)), query),
     listProjectMembers: ({ query, projectId }) => page(of(data.members, projectId), query),
     listProjectGrantMembers: ({ query, grantId }) => page(of(data.members, grantId), query),

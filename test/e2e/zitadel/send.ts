@@ -5,7 +5,7 @@ import { readError as readConnectError } from '../clients/connect-json.ts'
 import { readError as readGrpcError } from '../clients/grpc.ts'
 import type { Status } from '../clients/call.ts'
 
-/** Sends the bytes of a request to a path, and gives the bytes of the answer or the error. */
+/** Sends the bytes of a request to a path, and returns the bytes of the answer or the error. */
 export type Send = (path: string, bytes: Uint8Array, headers: Record<string, string>) => Promise<Sent>
 
 export interface Sent {

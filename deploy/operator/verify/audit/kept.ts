@@ -15,7 +15,7 @@ export interface Kept {
   found: Finding[]
 }
 
-/** Gives the keys that may sign for a service. */
+/** Returns the keys that may sign for a service. */
 export type TrustedKeys = (service: StoringService) => AuditKey[]
 
 type Line = Record<string, unknown>
@@ -59,7 +59,7 @@ export function readKeys(file: string): TrustedKeys {
     for (const line of linesOf(file)) if (line['kind'] === 'key') addKey(keys, line, file)
   } else {
     const set = orRefuse(file, () => (JSON.parse(textOf(file)) as { keys?: unknown } | null)?.keys)
-    // A key that signs for one service may not sign for another, so a set that does not tell them apart is of no use.
+    // A key that signs for one service may not sign for another, so a set that does not distinguish them is of no use.
     for (const key of Array.isArray(set) ? set : []) addKey(keys, { service: key?.service, key }, file)
   }
   if (keys.size === 0) throw new Refusal(`${file} has no public key.`)

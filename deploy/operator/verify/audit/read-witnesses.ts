@@ -24,8 +24,8 @@ interface Asked {
 const atOnce = 500
 
 /**
- * Reads the checkpoints of the database and those that were kept, and reports what does not fit. Gives those of the epoch
- * by their page, and the last one.
+ * Reads the checkpoints of the database and those that were kept, and reports what does not fit. Returns those of the
+ * epoch by their page, and the last one.
  */
 export async function readWitnesses(
   sql: Sql,
@@ -65,7 +65,7 @@ export async function readWitnesses(
     if (number > (last?.number ?? 0)) say(checkpointName(number), 'it is missing, and was kept elsewhere')
   }
   const newest = own.at(-1)?.[1].checkpoint.epoch ?? epoch
-  if (newest < epoch) say('audit_chain', `it began anew (epoch ${epoch}), and no kept checkpoint knows of that`)
+  if (newest < epoch) say('audit_chain', `it started epoch ${epoch}, which no kept checkpoint knows`)
   if (ahead !== undefined) say('audit_chain', `its epoch (${epoch}) is lower than that of ${ahead}`)
   await report(found)
   return { witnesses, last }

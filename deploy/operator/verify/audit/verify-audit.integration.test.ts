@@ -32,7 +32,7 @@ const finds = (...cases: [what: string, change: string, expected: object][]) =>
     ),
   )
 
-/** Puts a checkpoint in the place of one, signed by a key that nobody knows. */
+/** Puts a checkpoint in the place of one, signed by an unknown key. */
 async function forge(number: number, other: Partial<Checkpoint>): Promise<void> {
   const { key, secret } = makeAuditKey()
   const [row] = await admin`select jws from audit_checkpoints where number = ${number}`
@@ -43,15 +43,15 @@ async function forge(number: number, other: Partial<Checkpoint>): Promise<void> 
 const insert = (position: number, transaction: string, age = '0 s') => `
   insert into events (position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload,
     organization_id, creator, request_id, created_at)
-  overriding system value values (${position}, ${transaction}, 'user', 'nobody', 1, 'locked', '{}', 'default', '', '',
+  overriding system value values (${position}, ${transaction}, 'user', 'no-one', 1, 'locked', '{}', 'default', '', '',
     now() - interval '${age}')
 `
 const inserted = (position: number) => ({
   row: `events position=${position}`,
-  problem: 'it was inserted: user nobody, sequence 1',
+  problem: 'it was inserted: user no-one, sequence 1',
 })
 
-test('what nobody changed has no finding, by what was kept and by the keys', async () => {
+test('an unchanged chain has no finding, by kept checkpoints and by the keys', async () => {
   const ran = await house.roster('verify', '--audit', '--json', '--checkpoints', house.folder, '--keys', house.kept)
   expect(ran).toMatchObject({ status: 0, out: '' })
   expect((await house.roster('verify', '--audit', 'users')).out).toMatch(
@@ -63,7 +63,7 @@ describe('an event', () => {
   const events = () => admin<AuditedRow[]>`
     select ${eventColumns(admin)} from events where aggregate_type = 'user' and type = 'email.changed' order by position
   `
-  const told = ({ aggregate_type, aggregate_id, sequence }: AuditedRow) =>
+  const missing = ({ aggregate_type, aggregate_id, sequence }: AuditedRow) =>
     `${aggregate_type} ${aggregate_id}, sequence ${sequence}`
 
   test('that was removed, and one that was inserted, are named', async () => {
@@ -74,7 +74,7 @@ describe('an event', () => {
         await admin.unsafe(insert(99_000_000, `'${removed.transaction_id}'`))
       },
       async () => {
-        const problem = `it was removed; missing is: ${told(removed)}`
+        const problem = `it was removed; missing is: ${missing(removed)}`
         const some = await found()
         expect(some).toHaveLength(2)
         expect(some).toContainEqual({ row: `events position=${removed.position}`, problem })
@@ -144,7 +144,7 @@ describe('a page', () => {
       three('its entries were altered'),
     ],
     [
-      'that tells of another one before it is named',
+      'that names another one before it is named',
       `update audit_pages set header = replace(header, '"previous":"', '"previous":"0') where number = 3`,
       three('it does not name the one before it'),
     ],
@@ -234,7 +234,7 @@ describe('a checkpoint', () => {
 
 describe('a chain', () => {
   finds(
-    ['that is held is told', 'select audit_hold()', chain('it is held: stored events are being changed')],
+    ['that is held is reported', 'select audit_hold()', chain('it is held: stored events are being changed')],
     [
       'whose end is not its last page is found',
       `update audit_chain set transaction_id = '99999999999'`,
@@ -247,7 +247,7 @@ describe('a chain', () => {
       chain('events that are older than five minutes are not in it'),
     ],
     [
-      'that nobody signs is found',
+      'that stays unsigned is found',
       `delete from audit_checkpoints; update events set created_at = created_at - interval '2 days'`,
       { row: 'audit_checkpoints', problem: 'events of the chain have waited too long for a checkpoint' },
     ],
@@ -267,8 +267,8 @@ describe('a chain', () => {
         async () => {
           const who = new RegExp(`; a transaction is open, of \\S+ in process ${row!['process']}$`)
           expect(await found()).toEqual(is ? [chain(expect.stringMatching(who))] : [])
-          const told = (await house.roster('verify', '--audit', 'users')).out
-          expect(told).toContain('; not signed yet: 1\n')
+          const printed = (await house.roster('verify', '--audit', 'users')).out
+          expect(printed).toContain('; not signed yet: 1\n')
         },
       )
     } finally {
@@ -288,18 +288,18 @@ describe('a chain', () => {
     )
   })
 
-  test('that began anew after the last kept checkpoint is found', () =>
+  test('that started a new epoch after the last kept checkpoint is found', () =>
     changed(
       () => admin`select audit_begin('no reason')`,
       async () =>
         expect(await found('--checkpoints', house.kept)).toContainEqual(
-          chain('it began anew (epoch 2), and no kept checkpoint knows of that'),
+          chain('it started epoch 2, which no kept checkpoint knows'),
         ),
     ))
 })
 
 describe('a history that was made anew', () => {
-  const alter = (where: string) => admin.unsafe(`update events set creator = 'nobody' where position = ${where}`)
+  const alter = (where: string) => admin.unsafe(`update events set creator = 'no-one' where position = ${where}`)
 
   test('and signed is whole in itself, and contradicts what was kept', () =>
     changed(
@@ -318,7 +318,7 @@ describe('a history that was made anew', () => {
       },
     ))
 
-  test('contradicts a kept checkpoint, which tells after which position and up to which one', async () => {
+  test('contradicts a kept checkpoint, which says after which position and up to which one', async () => {
     const signed = await admin<{ number: number; page: number; position: string }[]>`
       select number::int, page::int, position::text from audit_checkpoints order by number
     `
@@ -342,7 +342,7 @@ describe('a history that was made anew', () => {
   test('is proven by the first key alone where each key names the next one, and only there', async () => {
     const [one, two] = [makeAuditKey(), makeAuditKey()]
     const file = await house.keep('first-key.jsonl', { kind: 'key', service: 'users', key: one.key })
-    const naming = (told: Checkpoint) => (told.number === 1 ? { ...told, nextKey: two.key.kid } : told)
+    const naming = (one: Checkpoint) => (one.number === 1 ? { ...one, nextKey: two.key.kid } : one)
     await changed(
       () => anew.sign([one, two], naming),
       async () => expect(await found('--keys', file)).toEqual([]),

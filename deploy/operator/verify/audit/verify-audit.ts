@@ -13,7 +13,7 @@ import { readWitnesses } from './read-witnesses.ts'
 /** Seconds after which an event should be in the chain. */
 const patience = 300
 
-/** Walks the chains of the services, and tells what contradicts them. Gives whether all could be read. */
+/** Walks the chains of the services, and reports what contradicts them. Returns whether all could be read. */
 export async function verifyAudit(
   { system, output, options }: Pick<Called, 'system' | 'output' | 'options'>,
   services: readonly StoringService[],
@@ -38,14 +38,15 @@ export async function verifyAudit(
       output.progress(`${service}: event ${events} of ${end.events}`)
       await report(found)
     }
-    if ((await readChain(sql)).epoch !== end.epoch) return say('audit_chain', 'it began anew meanwhile: call it again')
+    if ((await readChain(sql)).epoch !== end.epoch)
+      return say('audit_chain', 'it started a new epoch meanwhile: call the command again')
     const epoch = end.epoch === 1 ? '' : `, epoch ${end.epoch} (${end.reason})`
     const signed = last ? `signed up to event ${last.events} at ${last.at}` : 'nothing is signed yet'
     output.line(`${service}: ${end.events} events in the chain${epoch}; ${signed}; not signed yet: ${unsignedEvents}`)
   })
 }
 
-// Whoever leaves a transaction open stops the chain: it may take nothing then. Locks tell everybody whose it is.
+// An open transaction stops the chain: it may take nothing then. Locks show every role whose it is.
 async function readOpen(sql: Sql): Promise<string> {
   const [row] = await sql<{ process: number; role: string | null }[]>`
     select l.pid as process, a.usename::text as role from pg_locks l left join pg_stat_activity a using (pid)
@@ -55,5 +56,5 @@ async function readOpen(sql: Sql): Promise<string> {
     )
     order by age(l.transactionid) desc limit 1
   `
-  return row ? `; a transaction is open, of ${row.role ?? 'nobody'} in process ${row.process}` : ''
+  return row ? `; a transaction is open, of ${row.role ?? 'an unknown role'} in process ${row.process}` : ''
 }

@@ -10,7 +10,7 @@ import { claimDomain, domainKey } from '../../organizations/new-organization.ts'
 import type { Organization, OrganizationEvent } from '../../vocabulary/organization.ts'
 
 export const setPrimaryDomain = {
-  // Nobody proves here that a domain belongs to the organization, so its own people choose among ours.
+  // Nothing proves here that a domain belongs to the organization, so its own people choose among ours.
   permit({ domain }: SetPrimaryDomainRequest, { caller }: Call, _holds: boolean, { config }: Context): void {
     const [, rest] = domain.split(/\.(.*)/s)
     const ours = rest === new URL(config.PUBLIC_URL).hostname

@@ -15,7 +15,7 @@ import { searchGrantsOfUsers } from '../../search/search-grants-of-users.ts'
 import { userQueries } from '../../search/user-queries.ts'
 
 export const searchUserGrants = {
-  // A search by a name or an address tells it, letter by letter.
+  // A search by a name or an address reveals it, letter by letter.
   permit(request: SearchUserGrantsRequest, { caller, organizationId }: Call): void {
     if (userQueries(request).length > 0 && !holds(caller, 'user.read', organizationId)) throw permissionDenied()
   },

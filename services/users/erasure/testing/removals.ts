@@ -84,7 +84,7 @@ export async function openRemovals() {
     startOutbox: () => void (outbox = beginOutbox()),
     stopOutbox: () => outbox.stop(),
     run,
-    /** Nobody waits for the end of the last one that was started: it is lost for good. */
+    /** No test waits for the end of the last one that was started: it is lost for good. */
     abandon: () => void running.pop(),
     /** Starts what follows removals. `looked`: it asked the database. */
     start(through: Nats = nats, looked = () => {}) {
@@ -93,7 +93,7 @@ export async function openRemovals() {
       run(startErasure({ sql: counting(sql, looked), log, nats: through, feed }))
     },
     /** A human who has had two addresses. */
-    async addHuman(prefix = 'forgotten', organization = 'acme') {
+    async addHuman(prefix = 'erased', organization = 'acme') {
       const name = `${prefix}-${++number}`
       const { userId } = await addHumanUser.handle(
         users,

@@ -6,7 +6,11 @@ import { userNotFound } from '../../vocabulary/user-not-found.ts'
 
 const beginnings = ['human.added', 'machine.added']
 // What ends something, and what begins it again.
-const states = { inactive: ['deactivated', 'reactivated'], locked: ['locked', 'unlocked'], removed: ['removed', 'restored'] } // prettier-ignore
+const states = {
+  inactive: ['deactivated', 'reactivated'],
+  locked: ['locked', 'unlocked'],
+  removed: ['removed', 'restored'],
+}
 const types = [...beginnings, ...Object.values(states).flat()]
 
 export async function traceUserState(

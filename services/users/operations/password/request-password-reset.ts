@@ -25,7 +25,7 @@ const workFor = 30_000
 
 /**
  * Answers before anything is looked up, so that neither the answer nor its time depends on the user. The work comes
- * after the response, in turns by network.
+ * after the response, networks round robin.
  */
 export async function requestPasswordReset(
   context: Context,
@@ -43,8 +43,8 @@ export async function mailCode(context: Context, loginName: string, call: Call):
   if (await takeFromBuckets(context.sql, rateLimitsFor(context.keys, limitsOf(call.clientAddress))))
     return limitsHit.add(1, 'password_resets')
   const found = await findLoginUser(context, loginName, call)
-  const [codeId, nobody] = [randomUUID(), randomUUID()]
-  const [code, user] = keysOf(found?.userId ?? nobody)
+  const [codeId, unknown] = [randomUUID(), randomUUID()]
+  const [code, user] = keysOf(found?.userId ?? unknown)
   const { requestId, deadline, once } = call
   const setBy = found?.state.human?.emailSetBy
   const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))

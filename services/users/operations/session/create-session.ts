@@ -52,7 +52,7 @@ export async function createSession(
   await Promise.all([
     rememberAddress(context, user.userId, call.clientAddress, known),
     endSurplus(context, user.userId),
-  ]).catch((error: unknown) => context.log.warn({ err: error }, 'after a sign-in'))
+  ]).catch((error: unknown) => context.log.warn({ err: error }, 'work after a sign-in failed'))
   return answer
 }
 

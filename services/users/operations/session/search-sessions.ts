@@ -43,7 +43,7 @@ async function searchSessions(
     `,
     from: sql`tokens t`,
     where: sql`t.user_id = ${userId} and t.session_id <> '' and t.expires_at > roster_now()`,
-    // The ids are UUIDs of version 7, which tell the time.
+    // The ids are UUIDs of version 7, which hold the time.
     order: { by: [{ column: sql`t.session_id collate "C"`, type: 'text' }], descending: true },
   })
   const sessions = rows.map(({ id, creationDate, expirationDate }) => ({

@@ -38,7 +38,6 @@ export function checkHuman(context: Context, { userName, email }: AddHumanUserRe
   ]
 }
 
-/** The command that creates the human. */
 export function createHuman(
   context: Context,
   request: AddHumanUserRequest,

@@ -17,7 +17,6 @@ export async function addMachineUser(
   return store.execute(createMachine(request, call))
 }
 
-/** The command that creates the machine. */
 export function createMachine(
   request: AddMachineUserRequest,
   call: Call,

@@ -57,7 +57,10 @@ export const setEmail = {
     return change(true).catch((error: unknown) => {
       if (error !== noticeDropped) throw error
       countLimit(error)
-      context.log.warn({ userId: request.userId }, 'a changed address is not told of it: there were too many notices')
+      context.log.warn(
+        { userId: request.userId },
+        'no notice of a change goes to the former address: there were too many',
+      )
       return change(false)
     })
   },

@@ -68,7 +68,7 @@ describe('a wrong code costs the same and is stored alike, whether the user or a
       'a user whose code is dead': await newHuman(false),
       'a verified user': await newHuman(true),
       'a machine': (await addMachineUser(users, machine, callIn('acme'))).userId,
-      nobody: randomUUID(),
+      'an unknown id': randomUUID(),
     }
     for (let n = 0; n < 5; n++) await cost(all['a user whose code is dead'])
     for (const [who, userId] of Object.entries(all)) {

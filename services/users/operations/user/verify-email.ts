@@ -31,8 +31,8 @@ export async function verifyEmail(
   })
 }
 
-// Every mistake gets one answer. It takes the same work and is stored alike under an Idempotency-Key. So it tells
-// nobody whether the user or the code exists.
+// Every mistake gets one answer. It takes the same work and is stored alike under an Idempotency-Key. So it reveals
+// to no one whether the user or the code exists.
 function decide(
   { id, state }: Aggregate<User>,
   { typed, accepted, own }: { typed: string; accepted: string | undefined; own: boolean },
@@ -58,14 +58,14 @@ function judge(
   now: Date,
 ): 'right' | 'wrong' | 'dead' {
   const living = isAlive(human?.code, now) ? human.code : undefined
-  const isRight = matchesCode(typed, deriveCode(keys, living ?? codeOfNobody(keys), userId, human?.email ?? ''))
+  const isRight = matchesCode(typed, deriveCode(keys, living ?? unknownCode(keys), userId, human?.email ?? ''))
   return living ? (isRight ? 'right' : 'wrong') : 'dead'
 }
 
-// Nobody has no code.
+// A code that no user has.
 const anyTime = new Date(0)
 
-function codeOfNobody({ currentId: keyId }: Keyring): NewCode {
+function unknownCode({ currentId: keyId }: Keyring): NewCode {
   return { codeId: '', keyId, expiresAt: '' }
 }
 

@@ -57,7 +57,7 @@ export async function openOrganizations() {
     begin() {
       own.organizationId = `org-${++number}`
     },
-    /** Stores an event of the organization in grants' database, and tells the followers. */
+    /** Stores an event of the organization in grants' database, and announces it to the followers. */
     async happens(type: 'deactivated' | 'reactivated' | 'removed', sequence: number) {
       const { organizationId } = own
       const [{ position }] = await grantsSql<[{ position: string }]>`
@@ -70,10 +70,10 @@ export async function openOrganizations() {
       nats.connection.publish(hintSubject('grants'), writeHints([event]))
       return `grants-${position}`
     },
-    noted: (state: string) =>
+    hasState: (state: string) =>
       vi.waitFor(async () => {
-        const noted = await users.store.load('user_organization', own.organizationId)
-        expect(noted?.state).toMatchObject({ state })
+        const known = await users.store.load('user_organization', own.organizationId)
+        expect(known?.state).toMatchObject({ state })
       }, soon),
     addMachine: (userId: string, context = users) =>
       addMachineUser(

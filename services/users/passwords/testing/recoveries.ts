@@ -41,7 +41,7 @@ export async function openRecoveries() {
   const users: TestUsers = { ...opened, store, keys: { ...keys, mac } }
   let client = ''
 
-  const nobody = () => ({ ...callIn('acme', client), caller: anonymous })
+  const stranger = () => ({ ...callIn('acme', client), caller: anonymous })
   const contentOf = async (userId: string, codeId: string, kind: MailKind = MailKind.MAIL_KIND_PASSWORD_RESET) =>
     (await getEmailCode(users, { userId, codeId, kind, mails: [] })).code
   /** The id of the code that waits to be mailed to the user. */
@@ -61,7 +61,7 @@ export async function openRecoveries() {
     anotherClient() {
       client = `203.0.113.${Math.floor(Math.random() * 250)}-${randomUUID()}`
     },
-    nobody,
+    stranger,
     async newHuman(verification: typeof verified | typeof returned = verified) {
       const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 as const }
       const [userName, password, email] = [randomUUID(), randomUUID(), newAddress()]
@@ -72,8 +72,8 @@ export async function openRecoveries() {
     returnedCode: async (userId: string) =>
       (await passwordReset.handle(users, { userId, medium: returned }, root())).verificationCode!,
     reset: (userId: string, verificationCode: string, password = newPassword()) =>
-      reasonOf(resetPassword(users, { userId, verificationCode, newPassword: password }, nobody())),
-    ask: (userName: string) => mailCode(users, userName, nobody()),
+      reasonOf(resetPassword(users, { userId, verificationCode, newPassword: password }, stranger())),
+    ask: (userName: string) => mailCode(users, userName, stranger()),
     waiting,
     contentOf,
     /** The code that would be mailed now. */

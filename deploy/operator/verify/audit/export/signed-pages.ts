@@ -4,7 +4,7 @@ import { type PageHeader, readEntries } from '#lib/eventstore/audit/page'
 import type { StoringService } from '../../../../provision.ts'
 
 /**
- * The pages of a service that an export tells. Headers and entries are known by their hashes, so none can take the place
+ * The pages of a service in an export. Headers and entries are known by their hashes, so none can take the place
  * of another one.
  */
 export class SignedPages {

@@ -1,7 +1,21 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '#lib/eventstore/audit/canonical-row'
-import { beginning, chain, changedLine, checkpointOf, exportOf, found, keys, lines, of, pageLines, replaced, signed, type Line } from './testing/true-export.ts' // prettier-ignore
+import {
+  beginning,
+  chain,
+  changedLine,
+  checkpointOf,
+  exportOf,
+  found,
+  keys,
+  lines,
+  of,
+  pageLines,
+  replaced,
+  signed,
+  type Line,
+} from './testing/true-export.ts'
 
 test('a true export has no finding, whatever ends of lines its names have', async () => {
   expect(await found(lines)).toEqual([])
@@ -46,9 +60,9 @@ describe('an event', () => {
     ['a cause', { cause: 'users-9' }],
     ['an unknown member', { roles: ['ORG_OWNER'] }],
     ['another payload', { payload: { n: 2 } }],
-    ['a personal field in its payload, though nothing of it is sealed', { payload: { n: 1, userName: 'x' } }],
-    ['a sealed part', { sealed: 'text' }],
-    ['less, as if it were forgotten', { forgotten: true }],
+    ['a personal field in its payload, though nothing of it is encrypted', { payload: { n: 1, userName: 'x' } }],
+    ['an encrypted part', { sealed: 'text' }],
+    ['less, as if the person were erased', { forgotten: true }],
   ])('with %s than the proven row is found', async (_, other) => {
     expect(await found(changedLine(event, other))).toContainEqual('event users-1: it does not say what is proven')
   })
@@ -131,7 +145,9 @@ describe('a service', () => {
     expect(both.filter((line) => line === stranger).length).toBe(2)
     const kept = Object.entries(keys).map(([service, { key }]) => JSON.stringify({ kind: 'key', service, key }))
     expect(await found(forged, kept.join('\n'))).toEqual(both)
-    const own = forged.map((line) => line['kind'] === 'checkpoint' ? signed(grants.checkpoints[Number(line === forged[8])]!, keys.grants) : line) // prettier-ignore
+    const own = forged.map((line) =>
+      line['kind'] === 'checkpoint' ? signed(grants.checkpoints[Number(line === forged[8])]!, keys.grants) : line,
+    )
     expect(await found(own)).toEqual([])
   })
 

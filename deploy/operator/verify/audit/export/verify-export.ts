@@ -37,14 +37,14 @@ interface EventLine {
 }
 
 /** An event that was read, until all pages are known. */
-interface ToldEvent {
+interface StatedEvent {
   service: StoringService
   position: string
   page: number
   /** The hash that its page must have. */
   hash: string
   /** Whether the line says what its proof says. */
-  isTold: boolean
+  isStated: boolean
 }
 
 /**
@@ -65,7 +65,7 @@ export async function verifyExport(
       new SignedPages(service, keys(service), (...problem) => say(service, ...problem)),
     ]),
   )
-  const events: ToldEvent[] = []
+  const events: StatedEvent[] = []
   /** The last sequence of each object. */
   const sequences = new Map<string, number>()
   const counted = { lines: 0, events: 0, objects: 0 }
@@ -122,12 +122,12 @@ export async function verifyExport(
     // A key of another length could move the border between the key and the row, which are hashed together.
     if (!/^[0-9a-f]{64}$/.test(proof.key)) throw new Error('the key of its proof is none')
     const proven = hash('sha256', `${proof.key}.${proof.row}`)
-    events.push({ service, position, page: proof.page, hash: proven, isTold: isTold(line, proof.row) })
+    events.push({ service, position, page: proof.page, hash: proven, isStated: isStated(line, proof.row) })
   }
 
   function judgeEvents(): void {
     const proven = new Map([...services].map(([service, pages]) => [service, pages.judge()]))
-    for (const { service, position, page, hash: own, isTold: isSame } of events) {
+    for (const { service, position, page, hash: own, isStated: isSame } of events) {
       const name = `event ${service}-${position}`
       const entry = proven.get(service)!.get(page)?.get(position)
       if (entry === undefined) say(service, name, 'no signed page has it')
@@ -144,7 +144,7 @@ const others = new Set(['kind', 'service', 'payload', 'sealed', 'forgotten', 'pr
  * Whether the export has an event as its proven row has it. It also has in plain what was encrypted, so the payload may
  * have more than the row: the personal fields of such an event, and no others.
  */
-function isTold(line: EventLine, row: string): boolean {
+function isStated(line: EventLine, row: string): boolean {
   const { payload: stored, transaction_id: _, ...columns } = JSON.parse(row) as Record<string, unknown>
   const shown = Object.entries(line).filter(([name, value]) => !others.has(name) && value !== null)
   const proven = Object.entries(columns).map(([name, value]) => [memberOf(name), value] as const)
@@ -153,7 +153,7 @@ function isTold(line: EventLine, row: string): boolean {
   const { [encryptedAs]: sealed, ...open } = stored as Record<string, unknown>
   if (sealed !== line.sealed || (line.forgotten !== undefined && sealed === undefined)) return false
   const personal = sealed === undefined ? [] : personalFields(line.aggregateType, String(line['type']))
-  // What nobody could decrypt stands there encrypted.
+  // What could not be decrypted stands there encrypted.
   const mayBeAdded = (name: string, value: unknown) =>
     personal.includes(name) || (sealed !== undefined && name === encryptedAs && value === sealed)
   const payload = Object.entries(line.payload).filter(

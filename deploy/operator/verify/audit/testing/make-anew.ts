@@ -26,7 +26,13 @@ export function makeAnew(admin: postgres.Sql): Anew {
       const beginning = { events: 0, last: { transactionId: '0', position: '0' } }
       const parsed = last ? (JSON.parse(last.header) as PageHeader) : beginning
       await admin`delete from audit_pages where number > ${after}`
-      let end: ChainEnd = { epoch: 1, page: after, events: parsed.events, hash: last ? hash('sha256', last.header) : '', ...parsed.last } // prettier-ignore
+      let end: ChainEnd = {
+        epoch: 1,
+        page: after,
+        events: parsed.events,
+        hash: last ? hash('sha256', last.header) : '',
+        ...parsed.last,
+      }
       for (const place of ends) {
         const rows = await admin<AuditedRow[]>`
           select ${eventColumns(admin)} from events

@@ -19,7 +19,7 @@ export const isUserUnique = {
     { organizationId }: Call,
   ): Promise<IsUserUniqueResponse> {
     const { kind, scope, key } = userNameKey(organizationId, userName)
-    // No user has an empty name, and nobody asks here for the empty address of a user without one.
+    // No user has an empty name, and no one asks here for the empty address of a user without one.
     const [row] = await orUnavailable(sql<[{ isUnique: boolean }]>`
       select not exists (
         select from unique_keys where kind = ${kind} and scope = ${scope} and key = ${personal.storedKey(kind, key)}

@@ -116,7 +116,7 @@ function show({ personal, log }: Context, { createdAt, changedAt, key, ...stored
     const state = personal.decryptState({ ...user, key }) as User | undefined
     return state ? [showUser({ ...user, state })] : []
   } catch (error) {
-    log.error({ err: error, userId: user.id }, 'the state of a user cannot be opened: searches leave the user out')
+    log.error({ err: error, userId: user.id }, 'the state of a user cannot be decrypted: searches leave the user out')
     return []
   }
 }

@@ -1,4 +1,4 @@
-// Package task reads what an OAuth client is told to do, and prints what it did.
+// Package task reads what an OAuth client is to do, and prints what it did.
 package task
 
 import (

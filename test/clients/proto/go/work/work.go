@@ -1,4 +1,4 @@
-// Package work reads what a client is told to do, and prints what it did.
+// Package work reads what a client is to do, and prints what it did.
 package work
 
 import (

@@ -9,7 +9,6 @@ import type { FileFinding } from '../../../finding.ts'
 import { readKeys } from '../../kept.ts'
 import { verifyExport } from '../verify-export.ts'
 
-/** A line of an export. */
 export type Line = Record<string, any>
 type Signer = ReturnType<typeof makeAuditKey>
 
@@ -44,7 +43,7 @@ export interface Chain {
   checkpoints: Checkpoint[]
 }
 
-/** Three pages of four events; one of them is sealed. A checkpoint signs the first page, another one the third. */
+/** Three pages of four events; one of them is encrypted. A checkpoint signs the first page, another one the third. */
 export function chain(service: StoringService, end: ChainEnd = beginning): Chain {
   const sealed = { userName: 'a\u2028b', profile: 1 }
   const portions = [
@@ -70,7 +69,6 @@ export function checkpointOf({ header, hash: digest }: Page, number: number): Ch
   return { service, number, previous: '', at: `2026-01-0${number}`, epoch, reason, page, hash: digest, last, events }
 }
 
-/** The lines of pages and entries. */
 export function pageLines({ service, pages }: Chain): Line[] {
   return pages.flatMap((page) => [
     { kind: 'page', service, header: page.headerText },
@@ -121,7 +119,7 @@ export function exportOf(...chains: Chain[]): Line[] {
 export const allKeys = () =>
   JSON.stringify({ keys: Object.entries(keys).map(([service, { key }]) => ({ ...key, service })) })
 
-/** The lines of a true export of users. Nobody changes them. */
+/** The lines of a true export of users. They are never changed. */
 export const lines: readonly Line[] = exportOf(chain('users'))
 
 /** What `verify` finds in an export of these lines. `trusted`: the file of keys. */
@@ -140,9 +138,9 @@ export async function found(some: readonly (Line | string)[], trusted = allKeys(
   }
 }
 
-/** The true lines of a kind. */
 export const of = (kind: string) => lines.filter((line) => line['kind'] === kind)
 /** The true lines, with others in place of one. */
-export const replaced = (line: Line, ...others: (Line | string)[]) => lines.flatMap((one): (Line | string)[] => (one === line ? others : [one])) // prettier-ignore
+export const replaced = (line: Line, ...others: (Line | string)[]) =>
+  lines.flatMap((one): (Line | string)[] => (one === line ? others : [one]))
 /** The true lines, with other members in one. */
 export const changedLine = (line: Line, other: Line) => replaced(line, { ...line, ...other })
