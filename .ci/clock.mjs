@@ -9,16 +9,16 @@ const ofSql =
 const ofHosts = /new Date\(\s*\)/
 
 const mayAsk = {
-  'lib/eventstore/functions.sql': ['select now()', 'select clock_timestamp() + (roster_now() - now())'],
+  'lib/schema/functions.sql': ['select now()', 'select clock_timestamp() + (roster_now() - now())'],
   // It measures the clock itself.
-  'lib/eventstore/watch-database.ts': ['select clock_timestamp() as now,'],
+  'lib/database/watch-database.ts': ['select clock_timestamp() as now,'],
   // The functions come after it.
-  'lib/eventstore/migrate.ts': [
+  'lib/schema/migrate.ts': [
     'await transaction`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`',
   ],
 }
 // Released, so they stay. Whatever inserts gives the time itself.
-const released = ['lib/eventstore/migrations/0001-event-store.sql', 'services/users/migrations/0001-tables.sql']
+const released = ['lib/schema/migrations/0001-event-store.sql', 'services/users/migrations/0001-tables.sql']
 
 const isTest = (file) => /\.test\.ts$|\/testing\/|test-users\.ts$/.test(file)
 const stores = /^(lib\/eventstore|services\/(users|grants|idp|notifier))\//

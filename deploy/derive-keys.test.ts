@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { encryptionKey, type Keyring } from '../lib/keys.ts'
+import { encryptionKey, type Keyring } from '#lib/encryption/keys'
 import { readGrantsConfig } from '../services/grants/config.ts'
 import { readIdpConfig } from '../services/idp/config.ts'
 import { readNotifierConfig } from '../services/notifier/config.ts'

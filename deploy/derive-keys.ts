@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { wrappedFor } from '../lib/eventstore/encryption/subject-keys.ts'
-import { decodeKey, keyId, purposeKey } from '../lib/keys.ts'
+import { wrappedFor } from '#lib/encryption/subject-keys'
+import { decodeKey, keyId, purposeKey } from '#lib/encryption/keys'
 
 const storing = ['users', 'grants', 'idp', 'notifier'] as const
 

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { connect, type NatsConnection, type NatsError, RequestStrategy } from 'nats'
-import { optional, readConfig, text } from '#lib/config'
+import { optional, readConfig, text } from '#lib/config/read-config'
 import { readWaits } from '#lib/health/waits'
 import { askReadiness } from './ask-readiness.ts'
 

@@ -2,7 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
-import { nameHolders } from '#lib/eventstore/name-holders'
+import { nameHolders } from '#lib/schema/name-holders'
 
 /** The services that keep data, each in a schema of its own under a role of its own, both named `roster_<service>`. */
 export const storingServices = ['users', 'grants', 'idp', 'notifier'] as const
@@ -130,7 +130,7 @@ async function arrangeService(
   await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${path}`
 }
 
-// Each service says itself which of its tables its role may read (lib/eventstore/operator.sql). The command compares
+// Each service says itself which of its tables its role may read (lib/schema/operator.sql). The command compares
 // rows in temporary tables. A captured service can have its own code run where its tables are read. So no role may read
 // the tables of two services.
 async function arrangeOperator(tx: TransactionSql, database: string, password: string, shared: string[]) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { openDatabase, type Sql } from './eventstore/database.ts'
+import { openDatabase, type Sql } from './database/database.ts'
 import { keepingLog, silent } from '#test/support/rpc'
 
 let database: TestDatabase

@@ -1,5 +1,5 @@
 import { type DestinationStream, pino, type Logger } from 'pino'
-import { oneOf } from './config.ts'
+import { oneOf } from './config/read-config.ts'
 import { logLines } from './log-lines.ts'
 import { telemetry } from './telemetry/telemetry.ts'
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Setting } from './config.ts'
+import type { Setting } from './config/read-config.ts'
 import type { Log } from './log.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { lowestLevel, natsUrl } from './common-settings.ts'
-import { described, url } from './config.ts'
+import { lowestLevel, natsUrl } from './config/common-settings.ts'
+import { described, url } from './config/read-config.ts'
 import { checkpointInterval, largestEvent } from './eventstore/limits.ts'
-import { encryptionKey } from './keys.ts'
+import { encryptionKey } from './encryption/keys.ts'
 import { callerKey } from './rpc/caller-keys.ts'
 
 /** The settings of every service with events. */

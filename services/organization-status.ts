@@ -2,7 +2,7 @@ import type { Event } from '#gen/roster/feed/v1/feed'
 import { RosterError } from '#lib/errors'
 import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { because } from '#lib/eventstore/follow'
+import { because } from '#lib/subscriptions/follow'
 import type { Store } from '#lib/eventstore/store'
 import { plainType } from '#lib/events/event-type'
 

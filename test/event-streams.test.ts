@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createLog } from '#lib/log'
-import { connectNats, type Nats } from '#lib/nats'
+import { connectNats, type Nats } from '#lib/nats/connect-nats'
 import { freePort } from '../deploy/local/ports.ts'
 import { type CallOptions, factsOf } from './e2e/clients/call.ts'
 import { callJson } from './e2e/clients/json.ts'

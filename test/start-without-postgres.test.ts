@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import type { Servers } from '../deploy/local/servers.ts'
 import { type Cable, layCable } from './support/cable.ts'
 import { startOwnNats } from './support/publishing.ts'
-import { connectNats, type Nats } from '../lib/nats.ts'
+import { connectNats, type Nats } from '#lib/nats/connect-nats'
 import { silent } from './support/rpc.ts'
 import { createDatabase, type TestDatabase } from './support/database.ts'
 

@@ -1,4 +1,4 @@
-import { optional, readConfig } from '#lib/config'
+import { optional, readConfig } from '#lib/config/read-config'
 import { deriveKeys } from '../derive-keys.ts'
 import type { StoringService } from '../provision.ts'
 import { natsUsers, passwordVariable } from './servers/nats-users.ts'

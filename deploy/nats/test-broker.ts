@@ -1,5 +1,5 @@
 import { connect, headers, type MsgHdrs, type NatsConnection } from 'nats'
-import { ensureStream } from '../../lib/events/stream-keeper.ts'
+import { ensureStream } from '#lib/outbox/stream-keeper'
 import { startTestKeeper } from '#test/support/keeper'
 import { anonymous } from '../../lib/rpc/caller.ts'
 import type { NatsUser } from '../local/servers/nats-users.ts'

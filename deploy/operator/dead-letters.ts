@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import { storingServices, type StoringService } from '../provision.ts'
 import type { Called, Command } from './command.ts'
 import { table } from './output.ts'

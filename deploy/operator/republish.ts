@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChainPlace } from '#lib/eventstore/audit/page'
-import type { Sql } from '#lib/eventstore/database'
+import type { ChainPlace } from '#lib/audit-log/page'
+import type { Sql } from '#lib/database/database'
 import { storingServices } from '../provision.ts'
 import type { Called, Command } from './command.ts'
 import { eachService, readServices } from './services.ts'

@@ -1,4 +1,4 @@
-import { optional, readConfig, url } from '#lib/config'
+import { optional, readConfig, url } from '#lib/config/read-config'
 import { projectRoot } from '../local/home.ts'
 import { type OperatorUrls, readOperatorUrls } from '../local/operator-urls.ts'
 import { join } from 'node:path'

@@ -2,14 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
 import postgres from 'postgres'
-import type { Sql } from '#lib/eventstore/database'
-import {
-  createPersonal,
-  type Personal,
-  type PersonalData,
-  type EncryptionRow,
-} from '#lib/eventstore/encryption/personal'
-import { encryptionKey } from '#lib/keys'
+import type { Sql } from '#lib/database/database'
+import { createPersonal, type Personal, type PersonalData, type EncryptionRow } from '#lib/encryption/personal'
+import { encryptionKey } from '#lib/encryption/keys'
 import type { OperatorUrls } from '../local/operator-urls.ts'
 import type { StoringService } from '../provision.ts'
 import { models } from './models.ts'

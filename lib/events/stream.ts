@@ -1,5 +1,5 @@
 import { ErrorCode, type Msg, NatsError, type PubAck } from 'nats'
-import type { Nats } from '../nats.ts'
+import type { Nats } from '../nats/connect-nats.ts'
 
 /** The stream that holds the events of every service. */
 export const streamName = 'roster-events'

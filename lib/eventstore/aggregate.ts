@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { batchCalls } from '../batch-calls.ts'
-import { orUnavailable, type Sql, type Transaction } from './database.ts'
-import type { Personal } from './encryption/personal.ts'
+import { orUnavailable, type Sql, type Transaction } from '../database/database.ts'
+import type { Personal } from '../encryption/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
 /** Names one aggregate. */

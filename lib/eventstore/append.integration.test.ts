@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { add, evolveCounter, openReplica, type Replica, silent } from '#test/support/counters'
 import { counting } from '#test/support/publishing'
-import type { ByFunction } from './database.ts'
+import type { ByFunction } from '../database/database.ts'
 import { createStore } from './store.ts'
 
 let database: TestDatabase

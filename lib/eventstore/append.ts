@@ -2,7 +2,14 @@ import postgres from 'postgres'
 import type { EventRow } from '../events/stored-event.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
-import { callFunction, type FunctionCall, type Sql, type Statement, type Transaction, type Write } from './database.ts'
+import {
+  callFunction,
+  type FunctionCall,
+  type Sql,
+  type Statement,
+  type Transaction,
+  type Write,
+} from '../database/database.ts'
 import { claimText, type Decided, type Problem } from './batch.ts'
 import type { FieldEncryption } from './field-encryption.ts'
 import { inSpan } from '../telemetry/in-span.ts'

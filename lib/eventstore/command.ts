@@ -1,6 +1,6 @@
 import type { RosterError } from '../errors.ts'
 import type { Aggregate, AggregateKey } from './aggregate.ts'
-import type { Write } from './database.ts'
+import type { Write } from '../database/database.ts'
 import type { Once } from './once.ts'
 
 /** Something that happened, before it is stored. The payload holds no secret. */

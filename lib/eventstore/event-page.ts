@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../events/stored-event.ts'
-import type { Fragment, Sql, Transaction } from './database.ts'
+import type { Fragment, Sql, Transaction } from '../database/database.ts'
 
 export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
   return sql.unsafe(

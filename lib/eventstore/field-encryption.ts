@@ -3,9 +3,9 @@ import type { EventRow } from '../events/stored-event.ts'
 import type { Aggregate } from './aggregate.ts'
 import { claimText, type Decided, type Problem } from './batch.ts'
 import type { UniqueKey } from './command.ts'
-import type { Personal } from './encryption/personal.ts'
-import { encryptPayload, encryptState } from './encryption/encrypted-fields.ts'
-import type { SubjectKey } from './encryption/subject-keys.ts'
+import type { Personal } from '../encryption/personal.ts'
+import { encryptPayload, encryptState } from '../encryption/encrypted-fields.ts'
+import type { SubjectKey } from '../encryption/subject-keys.ts'
 
 /** Field encryption: encrypts what a batch stores of people. */
 export interface FieldEncryption {

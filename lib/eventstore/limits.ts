@@ -1,4 +1,4 @@
-import { integer } from '../config.ts'
+import { integer } from '../config/read-config.ts'
 import { limitReached } from '../errors.ts'
 import { encodeEvent } from '../events/cloud-event.ts'
 import type { EventRow } from '../events/stored-event.ts'

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { RosterError } from '../errors.ts'
-import type { Keyring } from '../keys.ts'
+import type { Keyring } from '../encryption/keys.ts'
 import type { Log } from '../log.ts'
 import { decodeStatus, encodeStatus } from '../status.ts'
 import { BriefMap } from '../brief-map.ts'
 import { batchCalls } from '../batch-calls.ts'
-import { orUnavailable, type Sql } from './database.ts'
+import { orUnavailable, type Sql } from '../database/database.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
 const pruneEvery = 60 * 60_000

@@ -6,13 +6,13 @@ import { attempt, giveUp, refuseTaken } from './attempt.ts'
 import { type AnyCommand, knowNothing, type Pending } from './batch.ts'
 import { type Bulk, createBulks } from './bulk.ts'
 import type { Command, NewEvent, Outcome } from './command.ts'
-import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
+import { isConnectionError, type Sql, storeUnavailable } from '../database/database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { largestEvent } from './limits.ts'
 import { waiting, waitingAge } from './measures.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
-import type { Personal } from './encryption/personal.ts'
+import type { Personal } from '../encryption/personal.ts'
 
 export interface Store {
   /**

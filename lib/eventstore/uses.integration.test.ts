@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
 import type { Use } from './command.ts'
-import type { Transaction } from './database.ts'
-import { deleteUses } from './delete-in-portions.ts'
+import type { Transaction } from '../database/database.ts'
+import { deleteUses } from '../database/delete-in-portions.ts'
 import { add, audit, count, openReplicas, outcome, type Replica } from '#test/support/counters'
 
 let [a, b]: Replica[] = []

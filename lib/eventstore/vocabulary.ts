@@ -1,7 +1,7 @@
 import type { Aggregate } from './aggregate.ts'
 import type { UniqueKey } from './command.ts'
-import type { Write } from './database.ts'
-import type { PersonalData } from './encryption/personal.ts'
+import type { Write } from '../database/database.ts'
+import type { PersonalData } from '../encryption/personal.ts'
 
 /** A service's knowledge of its aggregates. */
 export interface Vocabulary {

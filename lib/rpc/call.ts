@@ -1,7 +1,7 @@
 import { type Msg, type MsgHdrs, NatsError } from 'nats'
 import { type BinaryReader, type BinaryWriter } from '@bufbuild/protobuf/wire'
 import { deadlineExceeded, RosterError } from '../errors.ts'
-import type { Nats } from '../nats.ts'
+import type { Nats } from '../nats/connect-nats.ts'
 import { decodeStatus } from '../status.ts'
 import { anonymous } from './caller.ts'
 import { type Call, writeHeaders } from './headers.ts'

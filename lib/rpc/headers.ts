@@ -1,6 +1,6 @@
 import type { MsgHdrs } from 'nats'
 import type { Once } from '../eventstore/once.ts'
-import { natsHeaders } from '../nats.ts'
+import { natsHeaders } from '../nats/connect-nats.ts'
 import { anonymous, type Caller, type RolesThere } from './caller.ts'
 import type { SignCaller } from './sign-callers.ts'
 import type { ReadCaller } from './verify-callers.ts'

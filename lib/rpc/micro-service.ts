@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { NatsConnection, Service } from 'nats'
-import type { Nats } from '../nats.ts'
+import type { Nats } from '../nats/connect-nats.ts'
 import { roster } from '../health/release.ts'
 
 /** Answers to `$SRV.INFO` name their process by this, also before it is ready. */

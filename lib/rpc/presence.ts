@@ -1,5 +1,5 @@
 import { NatsError } from 'nats'
-import type { Nats } from '../nats.ts'
+import type { Nats } from '../nats/connect-nats.ts'
 
 /** A sign that this process answers a method. */
 export interface Presence {

@@ -1,6 +1,6 @@
 import { callersChanged, organizationOf } from '../events/hints.ts'
 import { createCache } from '../cache.ts'
-import type { Nats } from '../nats.ts'
+import type { Nats } from '../nats/connect-nats.ts'
 import type { RolesThere } from './caller.ts'
 
 /** A cache of what callers hold in organizations that they did not act for. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalName } from '../canonical-name.ts'
+import { canonicalName } from './canonical-name.ts'
 import { canonicalPattern, type Comparison } from './canonical-pattern.ts'
 
 const composed = Array.from({ length: 0x30000 }, (_, code) => String.fromCodePoint(code)).filter(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { encryptionKey } from '../keys.ts'
+import { encryptionKey } from '../encryption/keys.ts'
 import { type Asked, readCursor, writeCursor } from './cursor.ts'
 
 const key = () => randomBytes(32).toString('base64')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { invalid, type RosterError } from '../errors.ts'
-import type { Keyring } from '../keys.ts'
+import type { Keyring } from '../encryption/keys.ts'
 import type { Call } from '../rpc/headers.ts'
 
 /** A search as a cursor knows it: the cursor of one search fits no other. */

@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '../eventstore/database.ts'
+import type { Fragment, Sql } from '../database/database.ts'
 
 /** The columns of an aggregate `a`, under their names in the code. */
 export function aggregateColumns(sql: Sql, state = sql`a.state`): Fragment {

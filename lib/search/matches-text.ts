@@ -1,5 +1,5 @@
 import { TextQueryMethod } from '#gen/roster/object/v1/search'
-import { canonicalName } from '../canonical-name.ts'
+import { canonicalName } from './canonical-name.ts'
 
 /** Whether a text fits a query, as `textCondition` finds it in a table. */
 export function matchesText(text: string, query: { text: string; method: TextQueryMethod }): boolean {

@@ -1,4 +1,4 @@
-import { isCancelled, isConnectionError, type Sql, storeUnavailable, unprepared } from '../eventstore/database.ts'
+import { isCancelled, isConnectionError, type Sql, storeUnavailable, unprepared } from '../database/database.ts'
 import { RosterError } from '../errors.ts'
 import { createFairSemaphore } from '../fair-semaphore.ts'
 import type postgres from 'postgres'

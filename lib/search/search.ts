@@ -1,5 +1,5 @@
-import type { Fragment, Sql } from '../eventstore/database.ts'
-import type { Keyring } from '../keys.ts'
+import type { Fragment, Sql } from '../database/database.ts'
+import type { Keyring } from '../encryption/keys.ts'
 import { type Asked, readCursor, writeCursor } from './cursor.ts'
 import { runQueued } from './search-queue.ts'
 

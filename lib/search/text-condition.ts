@@ -1,6 +1,6 @@
 import type { TextQueryMethod } from '#gen/roster/object/v1/search'
-import { canonicalName } from '../canonical-name.ts'
-import type { Fragment, Sql } from '../eventstore/database.ts'
+import { canonicalName } from './canonical-name.ts'
+import type { Fragment, Sql } from '../database/database.ts'
 import { type CanonicalPattern, canonicalPattern, type Comparison } from './canonical-pattern.ts'
 
 /** Where a text stands: as it was given, and in the form in which it is compared, which the indexes are over. */

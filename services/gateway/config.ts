@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls'
-import { lowestLevel, natsUrl, publicUrl } from '#lib/common-settings'
-import { described, integer, oneOf, optional, origins, readConfig, text, url } from '#lib/config'
+import { lowestLevel, natsUrl, publicUrl } from '#lib/config/common-settings'
+import { described, integer, oneOf, optional, origins, readConfig, text, url } from '#lib/config/read-config'
 import { callerKeys } from '#lib/rpc/caller-keys'
 import { services } from './health/readiness.ts'
 

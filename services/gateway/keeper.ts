@@ -1,6 +1,6 @@
-import { startStreamKeeper } from '#lib/events/stream-keeper'
+import { startStreamKeeper } from '#lib/outbox/stream-keeper'
 import type { Log } from '#lib/log'
-import { connectNats } from '#lib/nats'
+import { connectNats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import type { GatewayConfig } from './config.ts'
 

@@ -1,5 +1,5 @@
-import { publicUrl } from '#lib/common-settings'
-import { described, integer, readConfig } from '#lib/config'
+import { publicUrl } from '#lib/config/common-settings'
+import { described, integer, readConfig } from '#lib/config/read-config'
 import { storingSettings } from '#lib/storing-settings'
 
 /** Reads the service's settings; throws one Error that lists every problem. */

@@ -1,5 +1,5 @@
 import type { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import type { Store } from '#lib/eventstore/store'
 import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'

@@ -1,5 +1,5 @@
 import type { Existing } from '#lib/eventstore/aggregate'
-import { type Fragment, orUnavailable, type Sql } from '#lib/eventstore/database'
+import { type Fragment, orUnavailable, type Sql } from '#lib/database/database'
 import type { Context } from './context.ts'
 import type { Organization } from './vocabulary/organization.ts'
 import type { Project } from './vocabulary/project.ts'

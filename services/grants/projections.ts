@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Write } from '#lib/eventstore/database'
-import type { Happened } from '#lib/events/announcer'
+import type { Write } from '#lib/database/database'
+import type { Happened } from '#lib/outbox/announcer'
 import { everybodyOf } from '#lib/events/hints'
 import { projectOrganization } from './search/organization-rows.ts'
 import { projectProjectGrant } from './search/project-grant-rows.ts'

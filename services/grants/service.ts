@@ -6,7 +6,7 @@ import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_me
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
-import { untilReachable } from '#lib/eventstore/database'
+import { untilReachable } from '#lib/database/database'
 import type { Parts, Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { served } from '#lib/rpc/serve'

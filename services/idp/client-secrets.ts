@@ -1,6 +1,6 @@
-import type { Statement } from '#lib/eventstore/database'
-import type { EncryptedColumn } from '#lib/eventstore/re-encrypt'
-import type { Keyring } from '#lib/keys'
+import type { Statement } from '#lib/database/database'
+import type { EncryptedColumn } from '#lib/encryption/re-encrypt'
+import type { Keyring } from '#lib/encryption/keys'
 
 /** The table of the providers' secrets: client secrets, and passwords for directories. */
 export const encryptedSecrets: EncryptedColumn = {

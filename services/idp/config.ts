@@ -1,4 +1,4 @@
-import { readConfig } from '#lib/config'
+import { readConfig } from '#lib/config/read-config'
 import { storingSettings } from '#lib/storing-settings'
 
 /** Reads the service's settings; throws one Error that lists every problem. */

@@ -1,6 +1,6 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import type { Store } from '#lib/eventstore/store'
-import type { Keyring } from '#lib/keys'
+import type { Keyring } from '#lib/encryption/keys'
 
 /** Everything that operations work with. */
 export interface Context {

@@ -1,4 +1,4 @@
-import { canonicalName } from '#lib/canonical-name'
+import { canonicalName } from '#lib/search/canonical-name'
 import { RosterError } from '#lib/errors'
 import type { UniqueKey } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'

@@ -1,6 +1,6 @@
 import type { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import { portionSize } from '#lib/eventstore/in-portions'
+import { portionSize } from '#lib/database/in-portions'
 import type { Opened } from '#lib/storing-service'
 import type { Service } from '#lib/process'
 import type { Client } from '#lib/rpc/call'

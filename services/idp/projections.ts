@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Write } from '#lib/eventstore/database'
-import { canonicalName } from '#lib/canonical-name'
+import type { Write } from '#lib/database/database'
+import { canonicalName } from '#lib/search/canonical-name'
 import { protocolOf } from './show.ts'
 import type { Idp } from './vocabulary.ts'
 

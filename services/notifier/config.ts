@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { publicUrl } from '#lib/common-settings'
-import { described, integer, readConfig, type Setting, url } from '#lib/config'
+import { publicUrl } from '#lib/config/common-settings'
+import { described, integer, readConfig, type Setting, url } from '#lib/config/read-config'
 import { storingSettings } from '#lib/storing-settings'
 import { destinations } from './webhooks/destination.ts'
 

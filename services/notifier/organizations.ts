@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { portionSize } from '#lib/eventstore/in-portions'
+import { portionSize } from '#lib/database/in-portions'
 import type { Service } from '#lib/process'
 import type { Opened } from '#lib/storing-service'
 import { organizationStatuses } from '../organization-status.ts'

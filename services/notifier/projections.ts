@@ -1,5 +1,5 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Write } from '#lib/eventstore/database'
+import type { Write } from '#lib/database/database'
 import type { Webhook } from './vocabulary.ts'
 
 /** The projections: brings the service's own tables up to date with a change. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import type { Log } from '#lib/log'
-import type { Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { watchServer } from '#lib/telemetry/servers'

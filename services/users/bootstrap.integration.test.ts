@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { storeUnavailable } from '#lib/eventstore/database'
+import { storeUnavailable } from '#lib/database/database'
 import { bootstrap } from './bootstrap.ts'
 import { authenticate } from './operations/internal/authenticate.ts'
 import { verifyPassword } from './sign-in/password.ts'

@@ -1,5 +1,5 @@
-import { publicUrl } from '#lib/common-settings'
-import { described, hosts, integer, oneOf, readConfig, type Setting, text } from '#lib/config'
+import { publicUrl } from '#lib/config/common-settings'
+import { described, hosts, integer, oneOf, readConfig, type Setting, text } from '#lib/config/read-config'
 import { storingSettings } from '#lib/storing-settings'
 
 /** Seconds that an access token may live at most. */

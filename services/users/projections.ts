@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { ByFunction, Write } from '#lib/eventstore/database'
-import type { Happened } from '#lib/events/announcer'
+import type { ByFunction, Write } from '#lib/database/database'
+import type { Happened } from '#lib/outbox/announcer'
 import { projectCredentials } from './credentials/project-credentials.ts'
 import { projectFoundUser } from './search/found-users.ts'
 import { beginErasure, endErasure } from './erasure/erasure.ts'

@@ -1,5 +1,5 @@
-import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
-import { deleteUses } from '#lib/eventstore/delete-in-portions'
+import { deleteInPortions } from '#lib/database/delete-in-portions'
+import { deleteUses } from '#lib/database/delete-in-portions'
 import type { Context } from './context.ts'
 import { deleteAddresses } from './throttles/known-addresses.ts'
 import { pruneSessions } from './sign-in/sessions.ts'

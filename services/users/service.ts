@@ -5,7 +5,7 @@ import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_ser
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
-import { untilReachable } from '#lib/eventstore/database'
+import { untilReachable } from '#lib/database/database'
 import type { Parts, Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { createRolesElsewhere } from '#lib/rpc/roles-elsewhere'

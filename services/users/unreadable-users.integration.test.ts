@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AccessTokenType } from '#gen/roster/users/v1/user'
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { tablesWith } from '#test/support/all-rows'
 import { createDatabase, type TestDatabase } from '#test/support/database'

@@ -30,10 +30,9 @@ const statuses: Partial<Record<CodeName, number>> = {
   UNAUTHENTICATED: 401,
 }
 const ownStatuses = new Map(
-  [...read('services/gateway/listen/http-status.ts').matchAll(/\['([A-Z_]+)', (\d{3})\]/g)].map(([, reason, status]) => [
-    reason!,
-    Number(status),
-  ]),
+  [...read('services/gateway/listen/http-status.ts').matchAll(/\['([A-Z_]+)', (\d{3})\]/g)].map(
+    ([, reason, status]) => [reason!, Number(status)],
+  ),
 )
 
 /** The ways to write a reason in the sources, each with its code. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { type AuditKey, isSigned, readCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { type AuditKey, isSigned, readCheckpoint } from '#lib/audit-log/checkpoint'
 import { addEveryObject } from '../examples/every-object.ts'
 import { admin, ok } from '../examples/people.ts'
 import { over } from './clients/encodings.ts'

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { connectNats } from '#lib/nats'
+import { connectNats } from '#lib/nats/connect-nats'
 import { createLog } from '#lib/log'
 import { streamName } from '#lib/events/stream'
 import { ok, unique } from '../examples/people.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createLog } from '#lib/log'
-import { connectNats } from '#lib/nats'
+import { connectNats } from '#lib/nats/connect-nats'
 import { testGatewayKeys } from '#test/support/caller-keys'
 import { startServers } from '../../deploy/local/servers.ts'
 import { readGatewayConfig } from '../../services/gateway/config.ts'

@@ -1,5 +1,5 @@
 import { connect, NatsError } from 'nats'
-import { checkpointType } from '#lib/eventstore/audit/publish-checkpoint'
+import { checkpointType } from '#lib/audit-log/publish-checkpoint'
 import postgres, { type Sql } from 'postgres'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storingServices } from '../../deploy/provision.ts'

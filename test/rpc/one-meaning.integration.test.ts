@@ -22,7 +22,7 @@ import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import type { RosterError } from '#lib/errors'
-import type { Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import { type AskingNats, callBytes, type MethodDefinition } from '#lib/rpc/call'
 import type { Call } from '#lib/rpc/headers'

@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 
 /** Every row of every table of the service, as text, by table: what a dump of its schema has. */
 export async function allRows(sql: Sql): Promise<Map<string, string>> {

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 
 /**
  * Waits until every transaction has ended that runs in another database now. Feeds and outboxes read up to the oldest

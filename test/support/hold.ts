@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 
 /**
  * Stands between a store and its database and holds appends back. `hold()` gives a promise that resolves when the next

@@ -1,8 +1,8 @@
-import { connectNats } from '#lib/nats'
+import { connectNats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import { silent } from './rpc.ts'
-import type { Erasable } from '#lib/events/erase-in-stream'
-import { startStreamKeeper } from '#lib/events/stream-keeper'
+import type { Erasable } from '#lib/outbox/erase-in-stream'
+import { startStreamKeeper } from '#lib/outbox/stream-keeper'
 
 /** Starts a keeper of the stream over its own connection. Resolves once NATS knows the keeper's subscription. */
 export async function startTestKeeper(natsUrl: { keeper: string }, erasable?: Erasable): Promise<Service> {

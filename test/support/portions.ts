@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 
 /**
  * Watches the statements that change or delete rows of a table. Returns a function that returns the most rows of one.

@@ -1,5 +1,5 @@
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
-import { connectNats, type Nats } from '#lib/nats'
+import { connectNats, type Nats } from '#lib/nats/connect-nats'
 import { createLog, type Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import type { AskingNats } from '#lib/rpc/call'

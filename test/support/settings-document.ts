@@ -1,4 +1,4 @@
-import type { DescribedSetting, Settings } from '#lib/config'
+import type { DescribedSetting, Settings } from '#lib/config/read-config'
 
 /** The tables of docs/settings.md: one for what several services share, and one for each service. */
 export function documentSettings(services: Record<string, Settings>): string {

@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 
 /**
  * Shifts the time of a service by an interval of PostgreSQL, such as '15 minutes', from its true time: a second shift

@@ -1,4 +1,4 @@
-import { canonicalName } from '#lib/canonical-name'
+import { canonicalName } from '#lib/search/canonical-name'
 import { each } from '../each.ts'
 import type { Target } from './target.ts'
 

@@ -1,4 +1,4 @@
-import { canonicalName } from '#lib/canonical-name'
+import { canonicalName } from '#lib/search/canonical-name'
 import { type User, UserState } from '@zitadel/proto/zitadel/user/v2/user_pb'
 import { each } from '../each.ts'
 import { faultsOf } from '../roster/faults-of.ts'

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { NatsError } from 'nats'
-import { encryptedPart } from '#lib/eventstore/encryption/encrypted-fields'
+import { encryptedPart } from '#lib/encryption/encrypted-fields'
 import { personalFields } from '#lib/events/personal-fields'
 import { streamName } from '#lib/events/stream'
 import { subjectToken } from '#lib/events/subject'

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { makeAuditKey } from '#lib/eventstore/audit/checkpoint'
+import { makeAuditKey } from '#lib/audit-log/checkpoint'
 import { receiptType, signNow } from '../../../services/users/oauth/sign-now.ts'
 import { verifyReceipt } from './receipt.ts'
 

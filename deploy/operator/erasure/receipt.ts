@@ -1,5 +1,5 @@
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose'
-import { isStrict } from '#lib/eventstore/audit/checkpoint'
+import { isStrict } from '#lib/audit-log/checkpoint'
 import { receiptType } from '../../../services/users/oauth/sign-now.ts'
 import type { Called, Command } from '../command.ts'
 import { textOf } from '../read-files.ts'

@@ -1,7 +1,7 @@
-import { readCheckpoint } from '#lib/eventstore/audit/checkpoint'
-import { type AuditedRow, canonicalRow } from '#lib/eventstore/audit/canonical-row'
-import { type ChainPlace, isBefore, rowKey } from '#lib/eventstore/audit/page'
-import type { Sql } from '#lib/eventstore/database'
+import { readCheckpoint } from '#lib/audit-log/checkpoint'
+import { type AuditedRow, canonicalRow } from '#lib/audit-log/canonical-row'
+import { type ChainPlace, isBefore, rowKey } from '#lib/audit-log/page'
+import type { Sql } from '#lib/database/database'
 import { Refusal } from '../refusal.ts'
 
 /** Makes proofs for some events of a service: what must stand before them in an export, and what beside them. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { encryptionKey } from '#lib/keys'
+import { encryptionKey } from '#lib/encryption/keys'
 import { deriveKeys } from '../../derive-keys.ts'
 import { nextStep, type Rotation } from './rotation.ts'
 

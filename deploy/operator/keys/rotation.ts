@@ -1,4 +1,4 @@
-import { keyId, decodeKey } from '#lib/keys'
+import { keyId, decodeKey } from '#lib/encryption/keys'
 
 /** Where a key rotation stands: a change of the root. */
 export interface Rotation {

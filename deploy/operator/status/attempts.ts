@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import { storingServices, type StoringService } from '../../provision.ts'
 import { messageOf } from '../services.ts'
 import type { System } from '../system.ts'

@@ -1,5 +1,5 @@
-import type { Fragment, Sql } from '#lib/eventstore/database'
-import type { ChainPlace } from '#lib/eventstore/audit/page'
+import type { Fragment, Sql } from '#lib/database/database'
+import type { ChainPlace } from '#lib/audit-log/page'
 
 /** What waits, counted to `most`, and the seconds since the oldest of it came. */
 export interface Backlog {

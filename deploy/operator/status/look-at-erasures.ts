@@ -1,6 +1,6 @@
 import { streamName } from '#lib/events/stream'
-import type { ChainPlace } from '#lib/eventstore/audit/page'
-import type { Fragment, Sql } from '#lib/eventstore/database'
+import type { ChainPlace } from '#lib/audit-log/page'
+import type { Fragment, Sql } from '#lib/database/database'
 import type { System } from '../system.ts'
 import type { Attempts } from './attempts.ts'
 import { type Backlog, backlogOf } from './backlog.ts'

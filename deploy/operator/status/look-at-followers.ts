@@ -1,4 +1,4 @@
-import type { ChainPlace } from '#lib/eventstore/audit/page'
+import type { ChainPlace } from '#lib/audit-log/page'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { Attempts } from './attempts.ts'
 import { type Backlog, eventsAfter } from './backlog.ts'

@@ -1,5 +1,5 @@
-import { subjectKeyOf } from '#lib/eventstore/encryption/personal'
-import { encryptedAs } from '#lib/eventstore/encryption/encrypted-text'
+import { subjectKeyOf } from '#lib/encryption/personal'
+import { encryptedAs } from '#lib/encryption/encrypted-text'
 import { models } from '../models.ts'
 import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { ConsumerInfo, JetStreamManager } from 'nats'
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import { consumers } from '#lib/events/consumers'
 import { streamName } from '#lib/events/stream'
 import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'

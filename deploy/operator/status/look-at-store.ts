@@ -1,5 +1,5 @@
-import type { ChainPlace } from '#lib/eventstore/audit/page'
-import type { Sql } from '#lib/eventstore/database'
+import type { ChainPlace } from '#lib/audit-log/page'
+import type { Sql } from '#lib/database/database'
 import { type Backlog, eventsAfter } from './backlog.ts'
 
 /** How far a service's events are published. */

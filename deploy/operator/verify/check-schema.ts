@@ -1,5 +1,5 @@
-import type { Sql } from '#lib/eventstore/database'
-import { missingParts } from '#lib/eventstore/schema-parts'
+import type { Sql } from '#lib/database/database'
+import { missingParts } from '#lib/schema/schema-parts'
 import type { StoringService } from '../../provision.ts'
 import type { Finding } from './finding.ts'
 

@@ -1,8 +1,8 @@
 import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggregate'
-import type { Transaction } from '#lib/eventstore/database'
+import type { Transaction } from '#lib/database/database'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { findKeys, passingOver, type Personal } from '#lib/eventstore/encryption/personal'
-import { isEncrypted, decryptEvent } from '#lib/eventstore/encryption/encrypted-fields'
+import { findKeys, passingOver, type Personal } from '#lib/encryption/personal'
+import { isEncrypted, decryptEvent } from '#lib/encryption/encrypted-fields'
 import type { StoredEvent } from '#lib/events/stored-event'
 
 /** An aggregate as its events make it. `problem`: why they do not. */

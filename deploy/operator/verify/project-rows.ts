@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import { toSteps } from '#lib/eventstore/append'
-import { callFunction, type Sql } from '#lib/eventstore/database'
+import { callFunction, type Sql } from '#lib/database/database'
 import type { Projection, Vocabulary } from '#lib/eventstore/vocabulary'
 
 /** A row of a table, as JSON. */

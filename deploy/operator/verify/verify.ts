@@ -1,6 +1,6 @@
 import type { StreamConfig } from 'nats'
-import type { ChainPlace } from '#lib/eventstore/audit/page'
-import type { Sql } from '#lib/eventstore/database'
+import type { ChainPlace } from '#lib/audit-log/page'
+import type { Sql } from '#lib/database/database'
 import { streamName } from '#lib/events/stream'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'

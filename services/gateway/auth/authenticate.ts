@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
 import { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/v1/internal_service'
-import type { Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats/connect-nats'
 import { createClient } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError } from '#lib/errors'
 import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'

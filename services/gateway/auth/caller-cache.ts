@@ -1,6 +1,6 @@
 import { type Cache, createCache } from '#lib/cache'
 import { callersChanged, organizationOf } from '#lib/events/hints'
-import type { Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats/connect-nats'
 import type { Caller } from '#lib/rpc/caller'
 import type { Holder, Home, Place } from './directory.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Misfit, roster } from '#lib/health/release'
-import { connectNats, type Nats } from '#lib/nats'
+import { connectNats, type Nats } from '#lib/nats/connect-nats'
 import { testGatewayKeys } from '#test/support/caller-keys'
 import { keepingLog, silent } from '#test/support/rpc'
 import { readGatewayConfig } from '../config.ts'

@@ -1,7 +1,7 @@
 import { RequestStrategy } from 'nats'
 import { fits, releaseOf, roster, untold } from '#lib/health/release'
 import { readWaits } from '#lib/health/waits'
-import type { Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats/connect-nats'
 
 /** One process of a service, in its own words. */
 export interface Replica {

@@ -9,7 +9,7 @@ import {
 } from '@bufbuild/protobuf'
 import { BinaryWriter } from '@bufbuild/protobuf/wire'
 import { pino } from 'pino'
-import type { Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import type { Call } from '#lib/rpc/headers'
 import { method } from '#lib/rpc/methods'

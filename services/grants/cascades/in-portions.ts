@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import type { Decision, Outcome } from '#lib/eventstore/command'
-import { because } from '#lib/eventstore/follow'
+import { because } from '#lib/subscriptions/follow'
 import type { Context } from '../context.ts'
 import type { Cause } from './cause.ts'
 

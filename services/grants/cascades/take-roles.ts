@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import type { Fragment, Sql } from '#lib/eventstore/database'
+import type { Fragment, Sql } from '#lib/database/database'
 import type { Context } from '../context.ts'
 import type { UserGrant } from '../vocabulary/user-grant.ts'
 import type { Cause } from './cause.ts'

@@ -1,6 +1,6 @@
 import { type Ground, GroundFault, GroundKind, ObstacleKind } from '#gen/roster/grants/v1/permission_service'
 import type { TraceUserStateResponse } from '#gen/roster/users/v1/internal_service'
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
 import type { Asker } from '#lib/search/search-queue'

@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import { type Asker, runQueued } from '#lib/search/search-queue'
 
 /** Grants that an explanation looks at, at most. */

@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import { type Asker, runQueued } from '#lib/search/search-queue'
 import type { AccessQuestion } from './access-question.ts'

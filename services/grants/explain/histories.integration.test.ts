@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase, type Sql } from '#lib/eventstore/database'
-import { migrate } from '#lib/eventstore/migrate'
+import { openDatabase, type Sql } from '#lib/database/database'
+import { migrate } from '#lib/schema/migrate'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { silent } from '#test/support/counters'
 import { model } from '../model.ts'

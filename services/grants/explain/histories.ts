@@ -1,5 +1,5 @@
 import { type AggregateKey, keyText } from '#lib/eventstore/aggregate'
-import type { Fragment, Sql } from '#lib/eventstore/database'
+import type { Fragment, Sql } from '#lib/database/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { type Asker, runQueued } from '#lib/search/search-queue'

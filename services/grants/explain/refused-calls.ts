@@ -1,7 +1,7 @@
 import type { Refusal } from '#gen/roster/grants/v1/internal_service'
-import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
+import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { RosterError } from '#lib/errors'
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import { orUnavailable, type Sql } from '#lib/database/database'
 import type { Log } from '#lib/log'
 
 /** Refused calls that are kept of one user. Only its own further calls push them out. */

@@ -1,4 +1,4 @@
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import { orUnavailable, type Sql } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import { holds, withRoles } from '#lib/rpc/caller'
 import { hasAllRolesIn } from '#lib/rpc/caller-in'

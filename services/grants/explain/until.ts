@@ -1,4 +1,4 @@
-import { type Fragment, orUnavailable, readNow, type Sql } from '#lib/eventstore/database'
+import { type Fragment, orUnavailable, readNow, type Sql } from '#lib/database/database'
 
 /** A moment of the past: behind all events up to it. Its `time` holds for other services too. */
 export interface Until {

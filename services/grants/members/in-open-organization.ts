@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '#lib/eventstore/database'
+import type { Fragment, Sql } from '#lib/database/database'
 
 /** The condition that the organization of a membership `m` is there: with `withInactive`, even if it is deactivated. */
 export function inOpenOrganization(sql: Sql, withInactive = false): Fragment {

@@ -1,4 +1,4 @@
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import { orUnavailable, type Sql } from '#lib/database/database'
 import { instance } from '#lib/instance'
 
 /** The users that have the role of an owner of the instance, active or not. */

@@ -1,5 +1,5 @@
 import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { rolesIn } from '#lib/rpc/caller'

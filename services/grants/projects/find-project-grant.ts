@@ -1,4 +1,4 @@
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import type { Context } from '../context.ts'
 import { keyKinds } from '../vocabulary/key-kinds.ts'
 

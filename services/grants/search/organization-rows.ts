@@ -1,6 +1,6 @@
-import { canonicalName } from '#lib/canonical-name'
+import { canonicalName } from '#lib/search/canonical-name'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Write } from '#lib/eventstore/database'
+import type { Write } from '#lib/database/database'
 import type { Organization } from '../vocabulary/organization.ts'
 
 /** Keeps the table of searches in step with an organization. */

@@ -1,5 +1,5 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Insert, Transaction, Write } from '#lib/eventstore/database'
+import type { Insert, Transaction, Write } from '#lib/database/database'
 import type { ProjectGrant } from '../vocabulary/project-grant.ts'
 
 /** Keeps the table of searches in step with a project grant. */

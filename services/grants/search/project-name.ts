@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import type { TextColumn } from '#lib/search/text-condition'
 
 /** The name of a project `p`. */

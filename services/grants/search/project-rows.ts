@@ -1,6 +1,6 @@
-import { canonicalName } from '#lib/canonical-name'
+import { canonicalName } from '#lib/search/canonical-name'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Insert, Transaction, Write } from '#lib/eventstore/database'
+import type { Insert, Transaction, Write } from '#lib/database/database'
 import type { Project } from '../vocabulary/project.ts'
 
 /** Keeps the table of searches in step with a project. */

@@ -1,7 +1,7 @@
 import type { UserGrant as ShownUserGrant } from '#gen/roster/grants/v1/user_grant_service'
 import type { SearchQuery } from '#gen/roster/users/v1/user_search'
 import type { Existing } from '#lib/eventstore/aggregate'
-import type { Fragment } from '#lib/eventstore/database'
+import type { Fragment } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import { type Asked, readCursor, writeCursor } from '#lib/search/cursor'
 import { runQueued } from '#lib/search/search-queue'

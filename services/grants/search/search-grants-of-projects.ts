@@ -1,6 +1,6 @@
 import type { GrantedProject } from '#gen/roster/grants/v1/project_service'
 import type { Existing } from '#lib/eventstore/aggregate'
-import type { Fragment } from '#lib/eventstore/database'
+import type { Fragment } from '#lib/database/database'
 import type { Asked } from '#lib/search/cursor'
 import { type Page, search } from '#lib/search/search'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Insert, Transaction, Write } from '#lib/eventstore/database'
+import type { Insert, Transaction, Write } from '#lib/database/database'
 import type { UserGrant } from '../vocabulary/user-grant.ts'
 
 /** Keeps the tables of searches in step with a user grant: a row for the grant, and one for each of its roles. */

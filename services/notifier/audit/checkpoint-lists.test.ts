@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeAuditKey } from '#lib/eventstore/audit/checkpoint'
+import { makeAuditKey } from '#lib/audit-log/checkpoint'
 import { shareKeys } from './checkpoint-lists.ts'
 
 test('a key belongs to the service that was asked for it, whatever that one answers', async () => {

@@ -1,6 +1,6 @@
 import { Event, type EventFilter, type EventPosition, type ListedEvent } from '#gen/roster/feed/v1/feed'
 import { codes, RosterError } from '#lib/errors'
-import type { Feed } from '#lib/events/own-events'
+import type { Feed } from '#lib/subscriptions/own-events'
 import type { ServiceCall } from '#lib/rpc/call'
 import type { Cursor } from './cursor.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 
 /** A row of `deliveries`, with the time of its next try. */
 export interface DeliveryRow {

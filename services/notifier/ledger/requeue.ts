@@ -1,4 +1,4 @@
-import type { Write } from '#lib/eventstore/database'
+import type { Write } from '#lib/database/database'
 
 /** Makes everything due that waits for its next try to a webhook. */
 export function retryNow(webhookId: string): Write {

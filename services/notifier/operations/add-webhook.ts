@@ -2,7 +2,7 @@ import type { AddWebhookRequest, AddWebhookResponse } from '#gen/roster/notifier
 import { limitReached } from '#lib/errors'
 import { details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import type { Write } from '#lib/eventstore/database'
+import type { Write } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'

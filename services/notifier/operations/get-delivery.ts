@@ -1,5 +1,5 @@
 import type { GetDeliveryRequest, GetDeliveryResponse } from '#gen/roster/notifier/v1/delivery_service'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { type DeliveryRow, selectDeliveries } from '../ledger/deliveries.ts'

@@ -1,5 +1,5 @@
 import type { ListWebhooksRequest, ListWebhooksResponse } from '#gen/roster/notifier/v1/webhook_service'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 import type { SearchDeliveriesRequest, SearchDeliveriesResponse } from '#gen/roster/notifier/v1/delivery_service'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openDatabase, type Sql, type Statement } from '#lib/eventstore/database'
-import { migrate } from '#lib/eventstore/migrate'
+import { openDatabase, type Sql, type Statement } from '#lib/database/database'
+import { migrate } from '#lib/schema/migrate'
 import { silent } from '#test/support/rpc'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { retryElsewhere } from '../ledger/requeue.ts'

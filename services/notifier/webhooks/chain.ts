@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 
 /** Seconds beyond a try's time after which another worker may take over a chain. */
 const takenBeyond = 15

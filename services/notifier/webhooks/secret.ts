@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { v7 as uuid } from 'uuid'
-import type { Write } from '#lib/eventstore/database'
-import type { EncryptedColumn } from '#lib/eventstore/re-encrypt'
-import type { Keyring } from '#lib/keys'
+import type { Write } from '#lib/database/database'
+import type { EncryptedColumn } from '#lib/encryption/re-encrypt'
+import type { Keyring } from '#lib/encryption/keys'
 
 const prefix = 'whsec_'
 const encryptedFor = 'webhook-secret'

@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import { lookOften } from '#lib/telemetry/look-often'
 import { webhooksDue, webhooksDueAge } from '../measures.ts'
 

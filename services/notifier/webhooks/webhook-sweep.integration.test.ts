@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { openDatabase, type Sql } from '#lib/eventstore/database'
-import { migrate } from '#lib/eventstore/migrate'
+import { openDatabase, type Sql } from '#lib/database/database'
+import { migrate } from '#lib/schema/migrate'
 import { silent } from '#test/support/rpc'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { watchPortions } from '#test/support/portions'

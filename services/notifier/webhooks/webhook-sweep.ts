@@ -1,5 +1,5 @@
-import type { Sql } from '#lib/eventstore/database'
-import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
+import type { Sql } from '#lib/database/database'
+import { deleteInPortions } from '#lib/database/delete-in-portions'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'

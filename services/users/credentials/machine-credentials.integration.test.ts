@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { callFunction } from '#lib/eventstore/database'
+import { callFunction } from '#lib/database/database'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { bootstrap } from '../bootstrap.ts'

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { RosterError } from '#lib/errors'
 import type { Aggregate, Existing } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { orUnavailable, type Sql, type Write } from '#lib/eventstore/database'
+import { orUnavailable, type Sql, type Write } from '#lib/database/database'
 import type { Store } from '#lib/eventstore/store'
 import { hashToken, newToken } from '../token.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Violation } from '#lib/errors'
-import { orUnavailable, readNow } from '#lib/eventstore/database'
+import { orUnavailable, readNow } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import { coversRole } from '#lib/rpc/roles'
 import { type Caller, holds } from '#lib/rpc/caller'

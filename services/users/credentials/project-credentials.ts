@@ -1,5 +1,5 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Write } from '#lib/eventstore/database'
+import type { Write } from '#lib/database/database'
 import type { Credential, CredentialKind } from '../vocabulary/credentials.ts'
 import { credentialsOf, type User } from '../vocabulary/user.ts'
 

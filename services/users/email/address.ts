@@ -1,5 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { canonicalName } from '#lib/canonical-name'
+import { canonicalName } from '#lib/search/canonical-name'
 import type { Violation } from '#lib/errors'
 
 const atom = String.raw`[\w!#$%&'*+/=?^{|}~\x60-]+`

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { encryptionKey } from '#lib/keys'
+import { encryptionKey } from '#lib/encryption/keys'
 import { deriveCode, matchesCode, newCode } from './code.ts'
 
 const key = randomBytes(32).toString('base64')

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Keyring } from '#lib/keys'
+import type { Keyring } from '#lib/encryption/keys'
 import type { NewCode } from '../vocabulary/code.ts'
 
 // 32 symbols: five bits make one symbol, and all are equally likely. No symbol looks like another.

@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Use } from '#lib/eventstore/command'
-import { orUnavailable, type Write } from '#lib/eventstore/database'
+import { orUnavailable, type Write } from '#lib/database/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { Context } from '../context.ts'

@@ -1,8 +1,8 @@
 import { NatsError } from 'nats'
 import { RosterError } from '#lib/errors'
-import { eraseInStream } from '#lib/events/erase-in-stream'
-import type { Sql } from '#lib/eventstore/database'
-import type { Nats } from '#lib/nats'
+import { eraseInStream } from '#lib/outbox/erase-in-stream'
+import type { Sql } from '#lib/database/database'
+import type { Nats } from '#lib/nats/connect-nats'
 import { partTypes } from './parts.ts'
 
 /** A user to clean the stream of. `generation`: that of the stream before. */

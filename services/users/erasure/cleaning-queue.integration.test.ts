@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import type { Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats/connect-nats'
 import { startErasureAgain } from './erase-again.ts'
 import { openRemovals, type Removals, soon } from './testing/removals.ts'
 

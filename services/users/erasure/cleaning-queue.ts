@@ -1,5 +1,5 @@
-import { isAbsence } from '#lib/eventstore/follow'
-import { addDeadLetter } from '#lib/eventstore/follower-rows'
+import { isAbsence } from '#lib/subscriptions/follow'
+import { addDeadLetter } from '#lib/subscriptions/follower-rows'
 import type { Log } from '#lib/log'
 import { pause, type Repeated, repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { stateSubject, streamName } from '#lib/events/stream'
-import type { Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats/connect-nats'
 import { removedUntil } from '../states/removed-user.ts'
 import { callIn } from '../test-users.ts'
 import { startErasureAgain } from './erase-again.ts'

@@ -1,5 +1,5 @@
 import { streamState } from '#lib/events/stream'
-import { readNow, type Sql } from '#lib/eventstore/database'
+import { readNow, type Sql } from '#lib/database/database'
 import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'

@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { readNow } from '#lib/eventstore/database'
+import { readNow } from '#lib/database/database'
 import { repeat } from '#lib/repeat'
 import type { Service } from '#lib/process'
 import { throttled } from '#lib/throttled'

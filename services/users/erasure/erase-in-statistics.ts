@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import { pause, repeat } from '#lib/repeat'

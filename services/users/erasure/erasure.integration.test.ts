@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats/connect-nats'
 import { restoreUser } from '../operations/user/restore-user.ts'
 import { removedUntil } from '../states/removed-user.ts'
 import { callIn } from '../test-users.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/database/database'
 
 /**
  * The columns of a schema of which PostgreSQL keeps a sample but makes no new one, such as `found_users.exact`.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { erasable } from '#lib/events/erase-in-stream'
+import { erasable } from '#lib/outbox/erase-in-stream'
 import { partTypes } from './parts.ts'
 
 test('the keeper of the stream erases all that is about a user, and nothing else', () => {

@@ -1,6 +1,6 @@
 import type { EventPosition } from '#gen/roster/feed/v1/feed'
-import type { Fragment, Sql } from '#lib/eventstore/database'
-import { type Place, toPosition } from '#lib/eventstore/feed-rows'
+import type { Fragment, Sql } from '#lib/database/database'
+import { type Place, toPosition } from '#lib/subscriptions/feed-rows'
 import type { Cleaned } from './clean-stream.ts'
 
 /** The follower that notes removals. What cannot be cleaned is a dead letter of it. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RosterError, type Violation } from '#lib/errors'
-import { orUnavailable, readNow } from '#lib/eventstore/database'
+import { orUnavailable, readNow } from '#lib/database/database'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { issuerNamedBy, readAssertion, verifyAssertion } from './assertion.ts'

@@ -1,6 +1,6 @@
-import { canonicalName } from '#lib/canonical-name'
+import { canonicalName } from '#lib/search/canonical-name'
 import type { Existing, Read } from '#lib/eventstore/aggregate'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { userNameKind } from '../new-user.ts'

@@ -1,6 +1,6 @@
 import { compactVerify, createLocalJWKSet, type JWK, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { rewrapKeys } from '#lib/eventstore/encryption/rewrap-keys'
+import { rewrapKeys } from '#lib/encryption/rewrap-keys'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { openUsers, type TestUsers } from '../test-users.ts'
 

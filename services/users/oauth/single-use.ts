@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
+import { deleteInPortions } from '#lib/database/delete-in-portions'
 import type { UniqueKey } from '#lib/eventstore/command'
-import { orUnavailable, readNow, type Sql } from '#lib/eventstore/database'
+import { orUnavailable, readNow, type Sql } from '#lib/database/database'
 
 /** The kinds of unique keys that are used up. */
 export const singleUseKinds = ['assertion', 'dpop_proof'] as const

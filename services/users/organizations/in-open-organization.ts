@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '#lib/eventstore/database'
+import type { Fragment, Sql } from '#lib/database/database'
 import { organizationType } from '../vocabulary/organization.ts'
 
 /** The condition that this column names an organization that is neither deactivated nor removed. */

@@ -1,4 +1,4 @@
-import type { Write } from '#lib/eventstore/database'
+import type { Write } from '#lib/database/database'
 
 /** Stores the hash of a new password, and ends the user's sessions. `kept` is the id of one that goes on, or empty. */
 export function storePassword(userId: string, hash: string, kept: string): Write[] {

@@ -1,6 +1,6 @@
 import type { SearchQuery } from '#gen/roster/users/v1/user_search'
 import type { Violation } from '#lib/errors'
-import type { Fragment, Sql } from '#lib/eventstore/database'
+import type { Fragment, Sql } from '#lib/database/database'
 import { textCondition } from '#lib/search/text-condition'
 import { canonicalAddress } from '../email/address.ts'
 

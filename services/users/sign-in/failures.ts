@@ -1,5 +1,5 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import type { Decision } from '#lib/eventstore/command'
 import { repeat } from '#lib/repeat'
 import { anonymous } from '#lib/rpc/caller'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { v7 as uuid } from 'uuid'
 import type { RosterError } from '#lib/errors'
-import type { Transaction } from '#lib/eventstore/database'
+import type { Transaction } from '#lib/database/database'
 import { anonymous } from '#lib/rpc/caller'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'

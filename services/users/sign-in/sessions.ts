@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { type Insert, orUnavailable, readNow, type Sql, type Transaction } from '#lib/eventstore/database'
+import { type Insert, orUnavailable, readNow, type Sql, type Transaction } from '#lib/database/database'
 import { repeat } from '#lib/repeat'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from '../context.ts'

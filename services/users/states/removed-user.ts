@@ -1,5 +1,5 @@
 import type { Decision } from '#lib/eventstore/command'
-import type { Write } from '#lib/eventstore/database'
+import type { Write } from '#lib/database/database'
 import { userNameKey, userNameKind } from '../new-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { callFunction } from '#lib/eventstore/database'
+import { callFunction } from '#lib/database/database'
 import { createStore } from '#lib/eventstore/store'
 import { createHold } from '#test/support/hold'
 import { addHumanUser } from '../operations/user/add-human-user.ts'

@@ -1,4 +1,4 @@
-import { canonicalName } from '#lib/canonical-name'
+import { canonicalName } from '#lib/search/canonical-name'
 import { RosterError } from '#lib/errors'
 import type { Context } from '../context.ts'
 import { type NamedRateLimit, networkOf, rateLimitsFor, takeFromBuckets } from './token-buckets.ts'

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
-import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
-import type { Keyring } from '#lib/keys'
+import { deleteInPortions } from '#lib/database/delete-in-portions'
+import { orUnavailable, type Sql } from '#lib/database/database'
+import type { Keyring } from '#lib/encryption/keys'
 import type { Context } from '../context.ts'
 
 /** Addresses remembered of a user, at most. */

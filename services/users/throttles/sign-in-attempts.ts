@@ -1,5 +1,5 @@
 import { RosterError } from '#lib/errors'
-import { canonicalName } from '#lib/canonical-name'
+import { canonicalName } from '#lib/search/canonical-name'
 import type { Context } from '../context.ts'
 import { meantName } from '../user-name.ts'
 import { type NamedRateLimit, networkOf, rateLimitsFor, returnToBuckets, takeFromBuckets } from './token-buckets.ts'

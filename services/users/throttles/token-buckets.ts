@@ -1,6 +1,6 @@
-import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
-import type { Keyring } from '#lib/keys'
+import { deleteInPortions } from '#lib/database/delete-in-portions'
+import { orUnavailable, type Sql } from '#lib/database/database'
+import type { Keyring } from '#lib/encryption/keys'
 
 /**
  * A rate limit, as a token bucket: it holds `most` tokens at the most, and gets one back after each pause. The table

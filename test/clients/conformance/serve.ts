@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { createLog } from '#lib/log'
-import { connectNats } from '#lib/nats'
+import { connectNats } from '#lib/nats/connect-nats'
 import { readGatewayConfig } from '../../../services/gateway/config.ts'
 import { startGateway } from '../../../services/gateway/server.ts'
 import { registry } from './registry.ts'

@@ -4,8 +4,8 @@ import {
   isSigned,
   readCheckpoint,
   type SignedCheckpoint,
-} from '#lib/eventstore/audit/checkpoint'
-import { isBefore } from '#lib/eventstore/audit/page'
+} from '#lib/audit-log/checkpoint'
+import { isBefore } from '#lib/audit-log/page'
 import type { StoringService } from '../../../provision.ts'
 import { missingBefore } from '../finding.ts'
 

@@ -1,5 +1,5 @@
-import { type ChainPlace, type PageHeader, placeOf, readEntries, rowHash, rowKey } from '#lib/eventstore/audit/page'
-import type { Sql } from '#lib/eventstore/database'
+import { type ChainPlace, type PageHeader, placeOf, readEntries, rowHash, rowKey } from '#lib/audit-log/page'
+import type { Sql } from '#lib/database/database'
 import { readPage } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { StoringService } from '../../../provision.ts'

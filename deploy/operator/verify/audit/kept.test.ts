@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeAuditKey } from '#lib/eventstore/audit/checkpoint'
+import { makeAuditKey } from '#lib/audit-log/checkpoint'
 import { readKeys } from './kept.ts'
 
 let file: string

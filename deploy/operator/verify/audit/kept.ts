@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AuditKey, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { type AuditKey, readCheckpoint, type SignedCheckpoint } from '#lib/audit-log/checkpoint'
 import { storingServices, type StoringService } from '../../../provision.ts'
 import { orRefuse, textOf } from '../../read-files.ts'
 import { Refusal } from '../../refusal.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Checkpoint, makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { type Checkpoint, makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/audit-log/checkpoint'
 import { eventColumns } from '#lib/eventstore/event-page'
-import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
+import type { AuditedRow } from '#lib/audit-log/canonical-row'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
 import { type Anew, makeAnew } from './testing/make-anew.ts'
 

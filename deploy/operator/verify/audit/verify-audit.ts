@@ -1,5 +1,5 @@
-import { lastCheckpoint, readChain } from '#lib/eventstore/audit/chain-rows'
-import type { Sql } from '#lib/eventstore/database'
+import { lastCheckpoint, readChain } from '#lib/audit-log/chain-rows'
+import type { Sql } from '#lib/database/database'
 import type { StoringService } from '../../../provision.ts'
 import type { Called } from '../../command.ts'
 import { eachService } from '../../services.ts'

@@ -1,5 +1,5 @@
 import type { ListMembershipsRequest, ListMembershipsResponse } from '#gen/roster/grants/v1/internal_service'
-import { type Fragment, orUnavailable, type Sql } from '#lib/eventstore/database'
+import { type Fragment, orUnavailable, type Sql } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import type { Context } from '../../context.ts'
 import { inOpenOrganization } from '../../members/in-open-organization.ts'

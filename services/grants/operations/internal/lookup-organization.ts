@@ -1,5 +1,5 @@
 import type { LookupOrganizationRequest, LookupOrganizationResponse } from '#gen/roster/grants/v1/internal_service'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import type { Context } from '../../context.ts'
 import { organizationNotFound } from '../../organizations/organization-not-found.ts'
 import { keyKinds } from '../../vocabulary/key-kinds.ts'

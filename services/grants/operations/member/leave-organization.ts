@@ -1,6 +1,6 @@
 import type { LeaveOrganizationRequest, LeaveOrganizationResponse } from '#gen/roster/grants/v1/organization_service'
 import type { AggregateKey } from '#lib/eventstore/aggregate'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { portion } from '../../cascades/in-portions.ts'

@@ -1,7 +1,7 @@
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import { rolesIn } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'

@@ -3,7 +3,7 @@ import {
   type SearchUserGrantsResponse,
   UserGrantState,
 } from '#gen/roster/grants/v1/user_grant_service'
-import type { Fragment } from '#lib/eventstore/database'
+import type { Fragment } from '#lib/database/database'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'

@@ -6,7 +6,7 @@ import {
   MailKind,
 } from '#gen/roster/users/v1/internal_service'
 import type { Existing, Read } from '#lib/eventstore/aggregate'
-import { orUnavailable, readNow } from '#lib/eventstore/database'
+import { orUnavailable, readNow } from '#lib/database/database'
 import type { Context } from '../../context.ts'
 import { mailAddress } from '../../email/address.ts'
 import { type CodePurpose, deriveCode } from '../../email/code.ts'

@@ -4,7 +4,7 @@ import {
   MailKind,
   type UnsentEmailCode,
 } from '#gen/roster/users/v1/internal_service'
-import { orUnavailable, readNow } from '#lib/eventstore/database'
+import { orUnavailable, readNow } from '#lib/database/database'
 import type { Context } from '../../context.ts'
 
 export async function listUnsentEmailCodes(

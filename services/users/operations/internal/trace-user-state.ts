@@ -1,5 +1,5 @@
 import type { TraceUserStateRequest, TraceUserStateResponse } from '#gen/roster/users/v1/internal_service'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import type { Context } from '../../context.ts'
 import type { User } from '../../vocabulary/user.ts'
 import { userNotFound } from '../../vocabulary/user-not-found.ts'

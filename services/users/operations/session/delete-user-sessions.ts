@@ -2,7 +2,7 @@ import type { DeleteUserSessionsRequest, DeleteUserSessionsResponse } from '#gen
 import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision, Outcome } from '#lib/eventstore/command'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { requireMayActOn } from '../../may-act-on.ts'

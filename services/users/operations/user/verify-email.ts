@@ -2,7 +2,7 @@ import type { VerifyEmailRequest, VerifyEmailResponse } from '#gen/roster/users/
 import { invalid } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import type { Keyring } from '#lib/keys'
+import type { Keyring } from '#lib/encryption/keys'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../email/code.ts'

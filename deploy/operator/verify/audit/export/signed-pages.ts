@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { type AuditKey, isSigned, readCheckpoint } from '#lib/eventstore/audit/checkpoint'
-import { type PageHeader, readEntries } from '#lib/eventstore/audit/page'
+import { type AuditKey, isSigned, readCheckpoint } from '#lib/audit-log/checkpoint'
+import { type PageHeader, readEntries } from '#lib/audit-log/page'
 import type { StoringService } from '../../../../provision.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from '#lib/eventstore/audit/canonical-row'
+import { canonicalJson } from '#lib/audit-log/canonical-row'
 import {
   beginning,
   chain,

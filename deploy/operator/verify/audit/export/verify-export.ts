@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { encryptedAs } from '#lib/eventstore/encryption/encrypted-text'
+import { encryptedAs } from '#lib/encryption/encrypted-text'
 import { personalFields } from '#lib/events/personal-fields'
 import { storingServices, type StoringService } from '../../../../provision.ts'
 import type { Called } from '../../../command.ts'

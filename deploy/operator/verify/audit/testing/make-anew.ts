@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type postgres from 'postgres'
-import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
-import { type AuditKey, type Checkpoint, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
-import { type ChainEnd, type ChainPlace, makePage, type PageHeader } from '#lib/eventstore/audit/page'
+import type { AuditedRow } from '#lib/audit-log/canonical-row'
+import { type AuditKey, type Checkpoint, readCheckpoint, signCheckpoint } from '#lib/audit-log/checkpoint'
+import { type ChainEnd, type ChainPlace, makePage, type PageHeader } from '#lib/audit-log/page'
 import { eventColumns } from '#lib/eventstore/event-page'
 
 /** Makes pages and checkpoints anew, as the owner of the database can. */

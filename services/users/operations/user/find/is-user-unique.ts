@@ -1,6 +1,6 @@
 import { UserState } from '#gen/roster/users/v1/user'
 import type { IsUserUniqueRequest, IsUserUniqueResponse } from '#gen/roster/users/v1/user_service'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import { canonicalAddress } from '../../../email/address.ts'

@@ -1,6 +1,6 @@
 import type { Event } from '#gen/roster/feed/v1/feed'
 import type { ListUserChangesRequest, ListUserChangesResponse } from '#gen/roster/users/v1/user_service'
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import { orUnavailable, type Sql } from '#lib/database/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import { describeEnvelope, describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'

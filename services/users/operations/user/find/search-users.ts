@@ -1,6 +1,6 @@
 import { type SearchUsersRequest, type SearchUsersResponse, UserFieldName } from '#gen/roster/users/v1/user_search'
 import type { Violation } from '#lib/errors'
-import { subjectKeyOf } from '#lib/eventstore/encryption/personal'
+import { subjectKeyOf } from '#lib/encryption/personal'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'

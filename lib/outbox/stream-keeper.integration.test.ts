@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { JetStreamManager } from 'nats'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openHome } from '../../deploy/local/home.ts'
+import { startNats } from '../../deploy/local/servers/nats-server.ts'
+import { freePort } from '../../deploy/local/ports.ts'
+import type { Servers } from '../../deploy/local/servers.ts'
+import { startOwnNats } from '#test/support/publishing'
+import { connectNats, type Nats } from '../nats/connect-nats.ts'
+import type { Service } from '../process.ts'
+import { silent } from '#test/support/rpc'
+import { consume } from '../subscriptions/consume.ts'
+import { consumers } from '../events/consumers.ts'
+import { ensureConsumer } from './stream-keeper.ts'
+import { streamName, streamState } from '../events/stream.ts'
+import { startTestKeeper } from '#test/support/keeper'
+
+let servers: Servers
+let keepers: Service[]
+let [users, admin]: Nats[] = []
+let manager: JetStreamManager
+
+beforeAll(async () => {
+  servers = await startOwnNats()
+  keepers = await Promise.all([startTestKeeper(servers.natsUrl), startTestKeeper(servers.natsUrl)])
+  ;[users, admin] = await Promise.all([
+    connectNats(servers.natsUrl.users, 'users', silent),
+    connectNats(servers.natsUrl.admin, 'admin', silent),
+  ])
+  manager = await admin.connection.jetstreamManager()
+})
+afterAll(async () => {
+  await Promise.all(keepers.map((keeper) => keeper.stop()))
+  await Promise.all([users, admin].map(async (nats) => nats?.connection.close()))
+  await servers?.stop()
+})
+
+const made = async () => (await manager.consumers.list(streamName).next()).map(({ name }) => name).toSorted()
+const soon = { timeout: 15_000 }
+
+describe('the keepers create', () => {
+  test('the stream and its consumers, for any caller', async () => {
+    expect(await streamState(users!)).toMatchObject({ first: 0, last: 0, bounded: false })
+    expect(await made()).toEqual(Object.keys(consumers))
+  })
+
+  test('both again after the stream was deleted, with or without a question', async () => {
+    const { created } = await streamState(users!)
+    await manager.streams.delete(streamName)
+    expect((await vi.waitFor(() => streamState(users!), soon)).created).not.toBe(created)
+    expect(await made()).toEqual(Object.keys(consumers))
+    await manager.streams.delete(streamName)
+    await vi.waitFor(async () => expect(await made()).toEqual(Object.keys(consumers)), soon)
+  })
+
+  test('a stream that stores events, even while nats-server still removes the old one', async () => {
+    const publish = () => users!.connection.jetstream().publish('roster.events.users.acme.user.u.added', '')
+    for (let round = 0; round < 3; round++) {
+      // The more nats-server has to remove, the longer it takes.
+      const names = Array.from({ length: 200 }, (_, n) => `more-${n}`)
+      await Promise.all(names.map((name) => ensureConsumer(manager, name, 'roster.events.>')))
+      const over = new AbortController()
+      const asking = (async () => {
+        while (!over.signal.aborted) await streamState(users!).catch(() => {})
+      })()
+      await manager.streams.delete(streamName)
+      await vi.waitFor(() => streamState(users!), soon)
+      over.abort()
+      await asking
+      await publish()
+    }
+  })
+
+  test('a deleted consumer again', async () => {
+    await manager.consumers.delete(streamName, 'notifier')
+    await vi.waitFor(async () => expect(await made()).toEqual(Object.keys(consumers)), soon)
+  })
+})
+
+test('each answer is newer than its question, however many ask', async () => {
+  const others = await connectNats(servers.natsUrl.grants, 'grants', silent)
+  const over = new AbortController()
+  const asking = Array.from({ length: 4 }, async () => {
+    while (!over.signal.aborted) await streamState(others)
+  })
+  for (let i = 0; i < 200; i++) {
+    const { seq } = await users!.connection.jetstream().publish('roster.events.users.acme.user.u.added', '')
+    expect((await streamState(users!)).last).toBeGreaterThanOrEqual(seq)
+  }
+  over.abort()
+  await Promise.all(asking)
+  await others.connection.close()
+})
+
+test('without a keeper, the state is an error, soon', async () => {
+  await Promise.all(keepers.splice(0).map((keeper) => keeper.stop()))
+  await expect(streamState(users!)).rejects.toThrow(/TIMEOUT|503/)
+  const asked = streamState(users!)
+  await users!.connection.flush()
+  keepers.push(await startTestKeeper(servers.natsUrl))
+  // One that starts a moment later answers, too.
+  expect(await asked).toMatchObject({ first: expect.any(Number) })
+})
+
+test('the keeper and the consumers also work where NATS has one account for all', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'roster-one-account-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const config = join(folder, 'nats.conf')
+  writeFileSync(config, 'jetstream: enabled')
+  const { urls, server } = await startNats(openHome(folder), { port: await freePort(0), say: () => {}, config })
+  onTestFinished(() => server.stop())
+  const url = urls.users.replace(/\/\/.*@/, '//')
+  const keeper = await startTestKeeper({ keeper: url })
+  const nats = await connectNats(url, 'grants', silent)
+  onTestFinished(async () => {
+    await keeper.stop()
+    await nats.connection.close()
+  })
+  expect(await streamState(nats)).toMatchObject({ last: 0 })
+  const reader = consume({ nats, log: silent, durable: 'notifier', handle: async () => {} })
+  await nats.connection.jetstream().publish('roster.events.users.acme.user.u.email.code.requested', '{}')
+  // A consumer drops a message that is no event, so it counts as handled.
+  const consumer = await nats.connection.jetstream().consumers.get(streamName, 'notifier')
+  await vi.waitFor(async () => expect(await consumer.info()).toMatchObject({ ack_floor: { stream_seq: 1 } }), soon)
+  await reader.stop()
+})

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  AckPolicy,
+  DeliverPolicy,
+  type ConsumerInfo,
+  type JetStreamManager,
+  type Msg,
+  nanos,
+  NatsError,
+  RetentionPolicy,
+  StorageType,
+  type StreamInfo,
+} from 'nats'
+import type { Log } from '../log.ts'
+import type { Nats } from '../nats/connect-nats.ts'
+import type { Service } from '../process.ts'
+import { consumers } from '../events/consumers.ts'
+import { type Erasable, eraseSubject, removeAsked } from './erase-in-stream.ts'
+import { consumerPending, consumerUnacknowledged, streamBytes } from '../events/measures.ts'
+import { type StreamState, stateSubject, streamName, withApi, writeState } from '../events/stream.ts'
+
+/** Milliseconds between two checks without a request. */
+const lookEvery = 2000
+/**
+ * nats-server may still remove the files of a stream for so many milliseconds after it says that the stream is gone. A
+ * stream created at once would lose its files to that removal, and could never store an event.
+ */
+const goneFor = 2000
+/** Milliseconds to wait until nats-server has removed events. */
+const eraseWithin = 15_000
+
+const nanosecondsPerMillisecond = 1_000_000
+
+/**
+ * Creates the stream and its consumers, now and whenever they are missing. Answers questions about the state of the
+ * stream, and removes the events of an aggregate that came to its end. Of several keepers, one answers.
+ */
+export function startStreamKeeper({ nats, log, erasable }: KeeperOptions): Service {
+  const { connection } = nats
+  let looking: Promise<StreamInfo> | undefined
+  let next: Promise<StreamInfo> | undefined
+  let known = false
+  let consumersOf = ''
+  let failure = ''
+  let size: number | undefined
+  let infos: ConsumerInfo[] = []
+  const infoOf = (consumer: string) => infos.find(({ name }) => name === consumer)
+  const unwatch = [
+    streamBytes.watch(() => size),
+    ...Object.keys(consumers).flatMap((name) => [
+      consumerPending.watch(() => infoOf(name)?.num_pending, name),
+      consumerUnacknowledged.watch(() => infoOf(name)?.num_ack_pending, name),
+    ]),
+  ]
+
+  // However many ask, at most two looks exist: the one under way, and one more that begins after the question.
+  function look(): Promise<StreamInfo> {
+    if (!looking) return (looking = lookOnce().finally(() => (looking = undefined)))
+    return (next ??= looking.then(lookNext, lookNext))
+  }
+
+  function lookNext() {
+    next = undefined
+    return look()
+  }
+
+  const lookOnce = () => withApi(lookBy)
+
+  async function lookBy(apiPrefix: string): Promise<StreamInfo> {
+    const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
+    const info = await ensureStream(manager, known ? goneFor : 0)
+    known = true
+    size = info.state.bytes
+    if (info.created !== consumersOf) {
+      infos = await ensureConsumers(manager)
+      consumersOf = info.created
+    }
+    return info
+  }
+
+  async function answer(message: Msg) {
+    try {
+      message.respond(writeState(stateOf(await look())))
+    } catch (error) {
+      message.respond(writeState(error as Error))
+      complain(error as Error)
+    }
+  }
+
+  function complain(error: Error) {
+    if (error.message !== failure) log.error({ err: error }, 'the keeper of the stream failed')
+    failure = error.message
+  }
+
+  async function erase(message: Msg) {
+    try {
+      const removed = await withApi(async (apiPrefix) => {
+        const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false, timeout: eraseWithin })
+        return removeAsked(manager, message.subject, erasable)
+      })
+      message.respond(JSON.stringify(removed))
+    } catch (error) {
+      message.respond(JSON.stringify({ error: (error as Error).message }))
+    }
+  }
+
+  const subscriptions = [
+    { subject: stateSubject, react: answer },
+    { subject: `${eraseSubject}.>`, react: erase },
+  ].map(({ subject, react }) =>
+    connection.subscribe(subject, {
+      queue: 'keeper',
+      callback: (error, message) => void (error ? complain(error) : react(message)),
+    }),
+  )
+  const lookAgain = () => {
+    consumersOf = ''
+    look().then(() => (failure = ''), complain)
+  }
+  const timer = setInterval(lookAgain, lookEvery)
+  lookAgain()
+  return {
+    async stop() {
+      clearInterval(timer)
+      for (const subscription of subscriptions) subscription.unsubscribe()
+      for (const end of unwatch) end()
+      await Promise.allSettled([looking, next])
+    },
+  }
+}
+
+export interface KeeperOptions {
+  nats: Nats
+  log: Log
+  /** What the keeper removes when it is asked. Default: what is about a person. */
+  erasable?: Erasable
+}
+
+/** Creates the stream where it is missing, after `wait` milliseconds. Does not change an existing one. */
+export async function ensureStream(manager: JetStreamManager, wait = 0): Promise<StreamInfo> {
+  return orMake(
+    () => manager.streams.info(streamName),
+    async () => {
+      if (wait > 0) await sleep(wait)
+      return manager.streams.add({
+        name: streamName,
+        subjects: ['roster.events.>'],
+        retention: RetentionPolicy.Limits,
+        storage: StorageType.File,
+        max_age: nanos(30 * 24 * 60 * 60 * 1000),
+        duplicate_window: nanos(2 * 60 * 1000),
+      })
+    },
+  )
+}
+
+function ensureConsumers(manager: JetStreamManager): Promise<ConsumerInfo[]> {
+  return Promise.all(Object.entries(consumers).map(([name, filter]) => ensureConsumer(manager, name, filter)))
+}
+
+/**
+ * Creates a durable consumer of these events, starting at the first event in the stream. Does not change an existing
+ * one.
+ */
+export function ensureConsumer(manager: JetStreamManager, name: string, filter: string): Promise<ConsumerInfo> {
+  return orMake(
+    () => manager.consumers.info(streamName, name),
+    () =>
+      manager.consumers.add(streamName, {
+        durable_name: name,
+        filter_subject: filter,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.All,
+        ack_wait: nanos(30_000),
+      }),
+  )
+}
+
+async function orMake<T>(find: () => Promise<T>, make: () => Promise<T>): Promise<T> {
+  try {
+    return await find()
+  } catch (error) {
+    if (!(error instanceof NatsError) || error.code !== '404') throw error
+    return make()
+  }
+}
+
+function stateOf({ created, state, config }: StreamInfo): StreamState {
+  return {
+    created,
+    first: state.first_seq,
+    last: state.last_seq,
+    maxAge: config.max_age > 0 ? config.max_age / nanosecondsPerMillisecond : Infinity,
+    bounded: [config.max_msgs, config.max_bytes, config.max_msgs_per_subject].some((limit) => limit > 0),
+  }
+}
