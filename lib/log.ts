@@ -1,5 +1,5 @@
 import { type DestinationStream, pino, type Logger } from 'pino'
-import { oneOf } from './config/read-config.ts'
+import { logLevels } from './config/common-settings.ts'
 import { logLines } from './log-lines.ts'
 import { telemetry } from './telemetry/telemetry.ts'
 
@@ -16,11 +16,6 @@ function addIds(line: object, ids: object): object {
   return ids === noIds ? line : { ...ids, ...line }
 }
 
-const levels = [...Object.values(pino.levels.labels), 'silent']
-
-/** `LOG_LEVEL`: the lowest level that the log writes. */
-export const logLevel = oneOf(levels, 'info')
-
 /**
  * A log in JSON lines; the default destination is standard output. It never shows a secret, an address or a query
  * string. Where traces are wanted, a line that is written within a recorded span has its `trace_id` and `span_id`.
@@ -33,7 +28,7 @@ export function createLog(
 ): Log {
   const options = {
     // The configuration reports an unknown level, and it needs a log for that.
-    level: levels.includes(level) ? level : 'info',
+    level: logLevels.includes(level) ? level : 'info',
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
     ...(isTraced && { mixin: () => telemetry.tracing?.ids() ?? noIds, mixinMergeStrategy: addIds }),

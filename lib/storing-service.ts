@@ -1,7 +1,7 @@
 import { openDatabase, type Sql, untilReachable } from './database/database.ts'
 import { createFeed } from './subscriptions/feed.ts'
 import { migrate } from './schema/migrate.ts'
-import { keepAnswers } from './eventstore/once.ts'
+import { keepAnswers } from './eventstore/idempotent-answers.ts'
 import { keepRecentEvents } from './events/recent-events.ts'
 import { createStore, type Store } from './eventstore/store.ts'
 import { startOutbox, type OutboxOptions } from './outbox/start-outbox.ts'

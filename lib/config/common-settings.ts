@@ -1,5 +1,5 @@
-import { described, origin, url } from './read-config.ts'
-import { logLevel } from '../log.ts'
+import { pino } from 'pino'
+import { described, oneOf, origin, url } from './read-config.ts'
 
 /** `PUBLIC_URL`, for the gateway and for each service that writes it into something. */
 export const publicUrl = described(
@@ -14,5 +14,7 @@ export const natsUrl = (fallback?: string) =>
     url(['nats', 'tls'], fallback),
   )
 
+export const logLevels = [...Object.values(pino.levels.labels), 'silent']
+
 /** `LOG_LEVEL`. */
-export const lowestLevel = described('The lowest level that the log writes', logLevel)
+export const lowestLevel = described('The lowest level that the log writes', oneOf(logLevels, 'info'))

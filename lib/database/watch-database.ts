@@ -12,7 +12,7 @@ import {
   outboxLagAge,
   unchained,
   unsignedAge,
-} from '../eventstore/measures.ts'
+} from './measures.ts'
 
 /** Events that are counted, at most: the count must stay cheap where many wait. */
 const mostCounted = 10_000

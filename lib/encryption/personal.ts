@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 import type { StoredEvent } from '../events/stored-event.ts'
 import type { Keyring } from './keys.ts'
 import type { Fragment, Sql, Transaction } from '../database/database.ts'
-import { personalInPlain } from '../schema/take-over.ts'
+import { roster } from '../health/release.ts'
 import { decryptEvent, decryptState, encryptedPart, isEncrypted, type StoredState } from './encrypted-fields.ts'
 import { encryptedAs } from './encrypted-text.ts'
 import { createSubjectKeys, type SubjectKeys, wrappedFor } from './subject-keys.ts'
@@ -142,4 +142,12 @@ async function findLost(sql: Sql | Transaction, subject: string, ids: string[]):
 /** Selects the key of the person whose aggregate has this id. */
 export function subjectKeyOf(sql: Sql | Transaction, id: Fragment): Fragment {
   return sql`(select wrapped::text from subject_keys where subject_id = ${id})`
+}
+
+/** The error of a database that has data of people in plain. */
+export function personalInPlain(): Error {
+  return new Error(
+    `Roster ${roster.version} cannot start, because its database has data of people that is not encrypted: ` +
+      'call `npm run roster -- seal` of 0.3.0 first (docs/upgrading.md).',
+  )
 }

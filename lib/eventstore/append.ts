@@ -13,7 +13,7 @@ import {
 import { claimText, type Decided, type Problem } from './batch.ts'
 import type { FieldEncryption } from './field-encryption.ts'
 import { inSpan } from '../telemetry/in-span.ts'
-import type { Answers } from './once.ts'
+import type { Answers } from '../rpc/idempotency.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 import type { Vocabulary } from './vocabulary.ts'
 

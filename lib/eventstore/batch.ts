@@ -1,7 +1,7 @@
 import type { EventRow } from '../events/stored-event.ts'
 import type { Aggregate, AggregateKey } from './aggregate.ts'
 import type { Command, Decision, NewEvent, UniqueKey } from './command.ts'
-import type { EarlierAnswer, Once } from './once.ts'
+import type { EarlierAnswer, Once } from '../rpc/idempotency.ts'
 
 // A batch has commands of every kind. The types of one command fit together where it is created. No type of a list can
 // say so.

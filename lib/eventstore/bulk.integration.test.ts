@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
 import type { Use } from './command.ts'
-import { onceId } from './once.ts'
+import { onceId } from '../rpc/idempotency.ts'
 import { add, audit, call, count, openReplicas, outcome, rename, type Replica } from '#test/support/counters'
 import { createHold } from '#test/support/hold'
 

@@ -8,7 +8,7 @@ import type { Command, Origin } from './command.ts'
 import { isConnectionError, storeUnavailable } from '../database/database.ts'
 import { sequenceMismatch } from './decide.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
-import { AnsweredBefore, type Once } from './once.ts'
+import { AnsweredBefore, type Once } from '../rpc/idempotency.ts'
 
 /** Commands of one request. Each has an outcome of its own. */
 export interface Bulk<Response, Answer> {

@@ -1,7 +1,7 @@
 import type { RosterError } from '../errors.ts'
 import type { Aggregate, AggregateKey } from './aggregate.ts'
 import type { Write } from '../database/database.ts'
-import type { Once } from './once.ts'
+import type { Once } from '../rpc/idempotency.ts'
 
 /** Something that happened, before it is stored. The payload holds no secret. */
 export interface NewEvent {

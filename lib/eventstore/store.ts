@@ -11,7 +11,7 @@ import type { EventRow } from '../events/stored-event.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { largestEvent } from './limits.ts'
 import { waiting, waitingAge } from './measures.ts'
-import { type Answers, AnsweredBefore } from './once.ts'
+import { type Answers, AnsweredBefore } from '../rpc/idempotency.ts'
 import type { Personal } from '../encryption/personal.ts'
 
 export interface Store {

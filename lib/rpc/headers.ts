@@ -1,5 +1,5 @@
 import type { MsgHdrs } from 'nats'
-import type { Once } from '../eventstore/once.ts'
+import type { Once } from './idempotency.ts'
 import { natsHeaders } from '../nats/connect-nats.ts'
 import { anonymous, type Caller, type RolesThere } from './caller.ts'
 import type { SignCaller } from './sign-callers.ts'

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { personalInPlain } from '../encryption/personal.ts'
 import { roster } from '../health/release.ts'
 import type { Transaction } from '../database/database.ts'
 import { describeSchema } from './describe-schema.ts'
@@ -45,14 +46,6 @@ export async function takeOver(transaction: Transaction, applied: Set<string>): 
     await transaction`insert into migrations (name) values (${name})`
     applied.add(name)
   }
-}
-
-/** The error of a database that has data of people in plain. */
-export function personalInPlain(): Error {
-  return new Error(
-    `Roster ${roster.version} cannot start, because its database has data of people that is not encrypted: ` +
-      'call `npm run roster -- seal` of 0.3.0 first (docs/upgrading.md).',
-  )
 }
 
 /** The hash of a description. */

@@ -12,7 +12,7 @@ import { below } from '../telemetry/in-span.ts'
 import { throttled } from '../throttled.ts'
 import type { Origin } from '../eventstore/command.ts'
 import { isCancelled, isConnectionError, type Sql } from '../database/database.ts'
-import { followed, followerAge, followerLag, followerLagAge } from '../eventstore/measures.ts'
+import { followed, followerAge, followerLag, followerLagAge } from './measures.ts'
 import { addDeadLetter, dueDeadLetters, readPlace, removeDeadLetter, savePlace } from './follower-rows.ts'
 import { watchLag } from './watch-lag.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
-import { onceId } from '#lib/eventstore/once'
+import { onceId } from '#lib/rpc/idempotency'
 import { mailCode } from '../operations/password/request-password-reset.ts'
 import { resetPassword } from '../operations/password/reset-password.ts'
 import { addMachineUser } from '../operations/user/add-machine-user.ts'

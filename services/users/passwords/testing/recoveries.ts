@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import type { RosterError } from '#lib/errors'
-import { keepAnswers } from '#lib/eventstore/once'
+import { keepAnswers } from '#lib/eventstore/idempotent-answers'
 import { createStore } from '#lib/eventstore/store'
 import { anonymous } from '#lib/rpc/caller'
 import { createDatabase } from '#test/support/database'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { keepAnswers, onceId } from './once.ts'
+import { keepAnswers } from './idempotent-answers.ts'
+import { onceId } from '../rpc/idempotency.ts'
 import { add, call, count, keys, openReplicas, outcome, type Replica, silent } from '#test/support/counters'
 import { shiftClock } from '#test/support/shift-clock'
 import { createHold } from '#test/support/hold'

@@ -1,0 +1,7 @@
+import { gauge } from '../telemetry/instruments.ts'
+
+export const checkpointInterval = gauge({
+  name: 'roster.audit.checkpoint.interval',
+  unit: 's',
+  tells: 'the time between two checkpoints of the audit chain, at the least: CHECKPOINT_INTERVAL',
+})

@@ -1,0 +1,7 @@
+import { counter } from '../telemetry/instruments.ts'
+
+export const published = counter({
+  name: 'roster.events.published',
+  unit: '{event}',
+  tells: 'events that this process brought to JetStream',
+})
