@@ -21,7 +21,8 @@ const mayAsk = {
 const released = ['lib/schema/migrations/0001-event-store.sql', 'services/users/migrations/0001-tables.sql']
 
 const isTest = (file) => /\.test\.ts$|\/testing\/|test-users\.ts$/.test(file)
-const stores = /^(lib\/eventstore|services\/(users|grants|idp|notifier))\//
+const stores =
+  /^(lib\/(database|schema|eventstore|outbox|subscriptions|audit-log|encryption)|services\/(users|grants|idp|notifier))\//
 
 const listed = execFileSync('git', [
   'ls-files',
@@ -30,6 +31,8 @@ const listed = execFileSync('git', [
   '--exclude-standard',
   'lib',
   'services',
+  'operator',
+  'compat',
   'deploy',
 ])
 const files = listed

@@ -4,7 +4,7 @@ import { migrate } from '#lib/schema/migrate'
 import { openDatabase } from '#lib/database/database'
 import { silent } from '#test/support/rpc'
 import { startServers, type Servers } from './local/servers.ts'
-import { models } from './operator/models.ts'
+import { models } from '../operator/models.ts'
 import { provision, storingServices } from './provision.ts'
 
 const elsewhere = { NATS_URL: 'nats://none', REDIS_URL: 'redis://none', SMTP_URL: 'smtp://none' }

@@ -3,7 +3,7 @@ import { openDatabase, type Sql } from '#lib/database/database'
 import { migrate } from '#lib/schema/migrate'
 import { silent } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { models } from '../deploy/operator/models.ts'
+import { models } from '../operator/models.ts'
 import { storingServices } from '../deploy/provision.ts'
 
 /** Columns and parts of keys that are compared for equality alone, so that the order of letters does not matter. */

@@ -31,11 +31,11 @@ export const secondTier = [
   'test/rpc/one-meaning.integration.test.ts',
   'test/{event-streams,metrics,metrics-of-calls,metrics-of-work,misfits,traces,quiet-outages,start-without-postgres,upgrade-keys,waits}.test.ts',
   // The operator's commands: the first tier tries them with the house of stopped-house alone.
-  'deploy/operator/operator.integration.test.ts',
-  'deploy/operator/verify/**',
-  'deploy/operator/status/**',
-  'deploy/operator/erasure/**',
-  'deploy/operator/keys/**',
+  'operator/operator.integration.test.ts',
+  'operator/verify/**',
+  'operator/status/**',
+  'operator/erasure/**',
+  'operator/keys/**',
   // Browsers and clients that others wrote.
   '**/*.browser.test.ts',
   'test/e2e/{browser,connect-web,foreign-clients}.test.ts',

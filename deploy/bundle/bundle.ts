@@ -11,7 +11,7 @@ const programs: Record<string, string> = {
   // Not a program, but loaded by the services whose telemetry is on: they share one file.
   telemetry: 'lib/telemetry/sdk.ts',
   ...Object.fromEntries(['provision', 'healthcheck', 'compose-keys', 'derive-keys'].map((n) => [n, `deploy/${n}.ts`])),
-  roster: 'deploy/operator/main.ts',
+  roster: 'operator/main.ts',
 }
 
 // The files that programs read at run time.

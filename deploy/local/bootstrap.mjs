@@ -134,7 +134,7 @@ function isNewEnough(file) {
 function generate() {
   const made = join(root, 'gen/grpc-reflection.binpb')
   if (!existsSync(join(root, 'proto'))) return
-  const sources = ['proto', 'buf.yaml', 'buf.gen.yaml'].map((name) => join(root, name))
+  const sources = ['proto', 'compat/zitadel/proto', 'buf.yaml', 'buf.gen.yaml'].map((name) => join(root, name))
   if (existsSync(made) && Math.max(...sources.map(newest)) <= statSync(made).mtimeMs) return
   console.log('Generating code from proto/ ...')
   orFail(npm(['run', '--silent', 'generate']), 'npm run generate')

@@ -23,7 +23,7 @@ export async function bundledEntry(say: (line: string) => void): Promise<NonNull
 
 function isFresh(folder: string): boolean {
   const sources = globSync(
-    ['{lib,services,gen,deploy/bundle}/**/*', 'package-lock.json', 'package.json', 'patches/*'],
+    ['{lib,services,operator,compat,gen,deploy/bundle}/**/*', 'package-lock.json', 'package.json', 'patches/*'],
     {
       cwd: projectRoot,
     },

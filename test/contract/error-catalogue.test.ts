@@ -6,7 +6,7 @@ import { type Method, methods } from '#lib/rpc/methods'
 import { commentOf } from '../../services/gateway/openapi/comments.ts'
 
 const root = join(import.meta.dirname, '../..')
-const sources = globSync(['lib/**/*.ts', 'services/**/*.ts'], { cwd: root })
+const sources = globSync(['lib/**/*.ts', 'services/**/*.ts', 'compat/**/*.ts'], { cwd: root })
   .filter((file) => !/\.test\.ts$|(^|\/)test-[^/]+$/.test(file))
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 

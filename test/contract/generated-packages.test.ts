@@ -31,7 +31,7 @@ test.each([...of('google'), ...of('buf')])('code that uses $name links the offic
   expect(packages(file)).toEqual({ ...managed(file), go, java })
 })
 
-test('code made of proto/zitadel has the packages of ZITADEL’s own', async () => {
+test('code made of compat/zitadel/proto/zitadel has the packages of ZITADEL’s own', async () => {
   const own = await zitadelPackages()
   for (const file of of('zitadel')) {
     const { outer: _, ...named } = packages(file)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { verifyReceipt } from '../../deploy/operator/erasure/receipt.ts'
+import { verifyReceipt } from '../../operator/erasure/receipt.ts'
 import { act } from './act.ts'
 import type { Inspection } from './inspect.ts'
 import type { Random } from './random.ts'

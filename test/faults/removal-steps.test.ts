@@ -1,6 +1,6 @@
 import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openSystem, type System } from '../../deploy/operator/system.ts'
+import { openSystem, type System } from '../../operator/system.ts'
 import { startTestKeeper } from '../support/keeper.ts'
 import { act } from './act.ts'
 import { processOf } from './inflict.ts'

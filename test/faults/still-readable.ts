@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lookForUser } from '../../deploy/operator/erasure/look-for-user.ts'
-import { openSystem, type System } from '../../deploy/operator/system.ts'
+import { lookForUser } from '../../operator/erasure/look-for-user.ts'
+import { openSystem, type System } from '../../operator/system.ts'
 import type { Inspection } from './inspect.ts'
 import type { Left } from './leavers.ts'
 import type { Running } from './running.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { projectRoot } from '../../deploy/local/home.ts'
-import { run } from '../../deploy/operator/run.ts'
+import { run } from '../../operator/run.ts'
 import { houseKeys } from '../house.ts'
 import type { TestServers } from '../infra.ts'
 
@@ -55,7 +55,7 @@ async function runAt(
 export function spawnOperator(
   args: string[],
   settings: Record<string, string>,
-  program = join(projectRoot, 'deploy/operator/main.ts'),
+  program = join(projectRoot, 'operator/main.ts'),
 ): Promise<Ran> {
   const env = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...settings }
   const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -5,8 +5,8 @@ import type { Answered } from '#lib/rpc/call'
 import type { ArrivedCall } from './arrived-call.ts'
 import { ask } from './ask.ts'
 import type { IdentifiedCall } from './identify.ts'
-import type { ListFields } from '../compatibility/list-fields.ts'
-import type { Translated } from '../compatibility/translate-request.ts'
+import type { ListFields } from '../../../compat/zitadel/translation/list-fields.ts'
+import type { Translated } from '../../../compat/zitadel/translation/translate-request.ts'
 
 /** The answer of a service, read. */
 export interface ReadAnswer {

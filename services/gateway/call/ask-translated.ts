@@ -7,10 +7,10 @@ import type { ArrivedCall } from './arrived-call.ts'
 import { ask } from './ask.ts'
 import type { IdentifiedCall } from './identify.ts'
 import { askPages, type ReadAnswer } from './ask-pages.ts'
-import type { Translation } from '../compatibility/compatible-methods.ts'
-import { nameFields } from '../compatibility/name-fields.ts'
-import { translateAnswer } from '../compatibility/translate-answer.ts'
-import { translateRequest } from '../compatibility/translate-request.ts'
+import type { Translation } from '../../../compat/zitadel/translation/compatible-methods.ts'
+import { nameFields } from '../../../compat/zitadel/translation/name-fields.ts'
+import { translateAnswer } from '../../../compat/zitadel/translation/translate-answer.ts'
+import { translateRequest } from '../../../compat/zitadel/translation/translate-request.ts'
 
 /**
  * Asks the service in Roster's words, and gives its answer in those of the reference system. The request is decoded

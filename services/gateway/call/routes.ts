@@ -1,6 +1,6 @@
 import type { DescField } from '@bufbuild/protobuf'
 import { type HttpRule, type Method, methods } from '#lib/rpc/methods'
-import { compatibleMethods } from '../compatibility/compatible-methods.ts'
+import { compatibleMethods } from '../../../compat/zitadel/translation/compatible-methods.ts'
 
 /** A path variable and the request field that it fills. */
 export interface Variable {

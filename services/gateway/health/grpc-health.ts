@@ -1,7 +1,7 @@
 import type { Server } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
 import { byGrpcPath } from '../call/routes.ts'
-import { translationOf } from '../compatibility/compatible-methods.ts'
+import { translationOf } from '../../../compat/zitadel/translation/compatible-methods.ts'
 import { isReady } from './readiness.ts'
 
 /**

@@ -48,7 +48,7 @@ export async function runMigration(
     '--state',
     join(folder, 'state'),
   ]
-  const child = spawn(process.execPath, [join(root, 'deploy/migrate-zitadel/main.ts'), ...given, ...args], {
+  const child = spawn(process.execPath, [join(root, 'compat/zitadel/migration/main.ts'), ...given, ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

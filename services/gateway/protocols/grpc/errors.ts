@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 import { encodeStatus } from '#lib/status'
-import { isForeign } from '../../compatibility/compatible-methods.ts'
+import { isForeign } from '../../../../compat/zitadel/translation/compatible-methods.ts'
 import { errorHeaders } from '../error-headers.ts'
 
 /** The trailers of an error, with its `google.rpc.Status`. */

@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openHome } from '../deploy/local/home.ts'
+import { keepOperatorUrls } from '../deploy/local/operator-urls.ts'
+import { readUrls } from './settings.ts'
+
+function home() {
+  const dir = mkdtempSync(join(tmpdir(), 'roster-settings-test-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  return openHome(dir)
+}
+
+const urls = {
+  databaseUrl: 'postgres://roster_operator:p@h/roster',
+  natsUrl: 'nats://operator:p@h',
+  redisUrl: 'redis://h',
+}
+
+test('the command finds the servers of npm start, in a file that only its user reads', () => {
+  const started = home()
+  keepOperatorUrls(started, urls)
+  expect(readUrls({}, started.dir)).toEqual(urls)
+  expect(statSync(join(started.dir, 'operator.json')).mode & 0o777).toBe(0o600)
+})
+
+test("settings win, and a service's or an administrator's DATABASE_URL does not count", () => {
+  const started = home()
+  keepOperatorUrls(started, urls)
+  const others = {
+    DATABASE_URL: 'postgres://postgres:p@h/roster',
+    NATS_URL: 'nats://admin:p@h',
+    REDIS_URL: 'redis://x',
+  }
+  expect(readUrls(others, started.dir)).toEqual(urls)
+  const own = {
+    ROSTER_OPERATOR_DATABASE_URL: 'postgres://roster_operator:p@there/roster',
+    ROSTER_OPERATOR_NATS_URL: 'nats://operator:p@there',
+  }
+  expect(readUrls({ ...others, ...own }, started.dir)).toEqual({
+    databaseUrl: own.ROSTER_OPERATOR_DATABASE_URL,
+    natsUrl: own.ROSTER_OPERATOR_NATS_URL,
+    redisUrl: undefined,
+    personalKey: undefined,
+  })
+})
+
+test('half of the settings are refused: the other half must not be another system', () => {
+  const started = home()
+  keepOperatorUrls(started, urls)
+  const half = { ROSTER_OPERATOR_DATABASE_URL: 'postgres://roster_operator:p@there/roster' }
+  expect(() => readUrls(half, started.dir)).toThrow('ROSTER_OPERATOR_NATS_URL is not set')
+  expect(() => readUrls({}, home().dir)).toThrow('No Roster is known here')
+})

@@ -1,0 +1,51 @@
+import { optional, readConfig, url } from '#lib/config/read-config'
+import { projectRoot } from '../deploy/local/home.ts'
+import { type OperatorUrls, readOperatorUrls } from '../deploy/local/operator-urls.ts'
+import { join } from 'node:path'
+import { Refusal } from './refusal.ts'
+
+/**
+ * Finds the servers: by the settings ROSTER_OPERATOR_DATABASE_URL, _NATS_URL and _REDIS_URL, else by what `npm start`
+ * left in its folder. The names are the command's own, so that it never takes an administrator's DATABASE_URL.
+ */
+export function readUrls(
+  environment: Record<string, string | undefined>,
+  folder = join(projectRoot, '.roster'),
+): OperatorUrls {
+  const isGiven = names.some((name) => environment[name] || environment[`${name}_FILE`])
+  const urls = isGiven ? fromEnvironment(environment) : readOperatorUrls(folder)
+  if (!urls)
+    throw new Refusal(
+      `No Roster is known here: start one with npm start, or set ${names[0]} and ${names[1]} (docs/command.md).`,
+    )
+  return urls
+}
+
+const names = [
+  'ROSTER_OPERATOR_DATABASE_URL',
+  'ROSTER_OPERATOR_NATS_URL',
+  'ROSTER_OPERATOR_REDIS_URL',
+  'ROSTER_OPERATOR_PERSONAL_KEY',
+] as const
+
+function fromEnvironment(environment: Record<string, string | undefined>): OperatorUrls {
+  try {
+    const read = readConfig(
+      {
+        [names[0]]: url(['postgres', 'postgresql']),
+        [names[1]]: url(['nats', 'tls']),
+        [names[2]]: { ...url(['redis', 'rediss']), default: undefined },
+        [names[3]]: optional(),
+      },
+      environment,
+    ) as Record<(typeof names)[number], string>
+    return {
+      databaseUrl: read[names[0]],
+      natsUrl: read[names[1]],
+      redisUrl: read[names[2]],
+      personalKey: read[names[3]],
+    }
+  } catch (error) {
+    throw new Refusal((error as Error).message)
+  }
+}

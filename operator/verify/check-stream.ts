@@ -1,0 +1,161 @@
+import { fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
+import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
+import { describeEvent, type PublishedEvent, readEvent } from '#lib/events/cloud-event'
+import { messageOf } from '#lib/events/messages'
+import { personalFields } from '#lib/events/personal-fields'
+import { subjectOf } from '#lib/outbox/publish'
+import type { StoredEvent } from '#lib/events/stored-event'
+import { checkpointSubject, checkpointType } from '#lib/audit-log/publish-checkpoint'
+import { streamName } from '#lib/events/stream'
+import { eventColumns } from '#lib/eventstore/event-page'
+import type { StoringService } from '../../deploy/provision.ts'
+import type { System } from '../system.ts'
+import { differences, type Finding, rowName } from './finding.ts'
+import type { Positions } from './positions.ts'
+
+/** The positions of the events in the stream, by their service. */
+export type InStream = Record<StoringService, Positions>
+
+const pageSize = 200
+/** Messages that are asked for at once. NATS ends a connection that leaves too many bytes unread. */
+const atOnce = 8
+
+/**
+ * Reads the whole stream, and yields the messages of these services that are not what the database says. Adds each
+ * event to `seen`.
+ */
+export async function* checkStream(
+  system: System,
+  services: readonly StoringService[],
+  seen: InStream,
+): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
+  const manager = await system.jetstream()
+  const { state } = await manager.streams.info(streamName)
+  // A stream that never had a message says 0, which none has.
+  const [first, last] = [Math.max(state.first_seq, 1), state.last_seq]
+  for (let from = first; from <= last; from += pageSize) {
+    const to = Math.min(last, from + pageSize - 1)
+    const messages = await readMessages(manager, from, to)
+    const found: Finding[] = []
+    for (const service of services) {
+      const own = messages.filter(({ subject }) => subject.startsWith(`roster.events.${service}.`))
+      found.push(...(await compare(system, service, own, seen[service])))
+    }
+    yield { found, looked: to - first + 1, of: last - first + 1 }
+  }
+}
+
+async function readMessages(manager: JetStreamManager, from: number, to: number): Promise<StoredMsg[]> {
+  const read: StoredMsg[] = []
+  let next = from
+  const readSome = async () => {
+    while (next <= to) {
+      const message = await readOne(manager, next++)
+      if (message) read.push(message)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, readSome))
+  return read.sort((one, other) => one.seq - other.seq)
+}
+
+// It expired, or somebody removed it. An event that is missing is found from the database's side.
+async function readOne(manager: JetStreamManager, seq: number): Promise<StoredMsg | undefined> {
+  try {
+    return await manager.streams.getMessage(streamName, { seq })
+  } catch (error) {
+    if (error instanceof NatsError && (error.code === '404' || error.api_error?.code === 404)) return undefined
+    throw error
+  }
+}
+
+// Names what is wrong with messages of a service.
+async function compare(
+  system: System,
+  service: StoringService,
+  messages: StoredMsg[],
+  seen: Positions,
+): Promise<Finding[]> {
+  const sql = system.sql(service)
+  const parsed = messages.map((message) => {
+    const event = readMessage(message)
+    const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(event?.id ?? '')?.[1])
+    return { message, event, position, isCheckpoint: event?.type === checkpointType }
+  })
+  const numbers = parsed.flatMap(({ event, isCheckpoint }) => (isCheckpoint ? (event?.sequence ?? []) : []))
+  const checkpoints = await sql<{ number: number; jws: string }[]>`
+    select number::float8, jws from audit_checkpoints where number = any(${numbers.filter(Number.isSafeInteger)}::bigint[])
+  `
+  const positions = parsed.flatMap(({ position }) => (Number.isNaN(position) ? [] : [position]))
+  const rows = await sql<StoredEvent[]>`
+    select ${eventColumns(sql)} from events where position = any(${positions}::bigint[])
+  `
+  const stored = (await (await system.personal(service))?.decryptEvents(sql, [...rows])) ?? rows
+
+  return parsed.flatMap(({ message, event, position, isCheckpoint }) => {
+    const row = stored.find((one) => Number(one.position) === position)
+    if (row) seen.add(position)
+    const jws = checkpoints.find(({ number }) => number === event?.sequence)?.jws
+    const problem = !event
+      ? 'it has no attributes of CloudEvents'
+      : isCheckpoint
+        ? checkpointProblem(service, message, event, jws)
+        : eventProblem(service, message, event, row)
+    const { seq, subject } = message
+    return problem === undefined ? [] : [{ service, row: rowName(`stream ${streamName}`, { seq, subject }), problem }]
+  })
+}
+
+function readMessage(message: StoredMsg): PublishedEvent | undefined {
+  try {
+    return readEvent({ headers: message.header, json: () => message.json() })
+  } catch {
+    return undefined
+  }
+}
+
+function checkpointProblem(
+  service: string,
+  { subject }: StoredMsg,
+  { sequence, data }: PublishedEvent,
+  jws: string | undefined,
+): string | undefined {
+  if (subject !== checkpointSubject(service)) return 'it calls itself a checkpoint, and lies elsewhere than those'
+  if (jws === undefined) return 'the database has no such checkpoint'
+  return (data as { jws?: unknown }).jws === jws ? undefined : `it is not checkpoint ${sequence} of the database`
+}
+
+function eventProblem(
+  service: string,
+  { subject }: StoredMsg,
+  event: PublishedEvent,
+  stored: StoredEvent | undefined,
+): string | undefined {
+  if (!stored) return `the database has no event ${event.id}`
+  if (subject !== subjectOf(service, stored)) return `its subject is not that of event ${event.id}`
+  let expected
+  try {
+    expected = describeEvent(service, stored)
+  } catch (error) {
+    return `event ${event.id} of the database is not what proto/ says: ${(error as Error).message}`
+  }
+  const { dataSchema: _, ...should } = expected
+  // Former versions named no cause and no trace.
+  const is = { ...event, data: today(stored, event.data) }
+  for (const name of ['cause', 'causationId', 'traceparent'] as const) if (is[name] === '') should[name] = ''
+  const differing = differences(is, should)
+  return differing.length > 0 ? `${differing.join(', ')}: not what event ${event.id} of the database says` : undefined
+}
+
+// A former version wrote no field that came later.
+function today({ aggregate_type, type, erased }: StoredEvent, data: unknown): unknown {
+  try {
+    const { desc } = messageOf(aggregate_type, type)
+    const read = fromJson(desc, data as JsonValue, { ignoreUnknownFields: true })
+    const json = toJson(desc, read, { alwaysEmitImplicit: true }) as JsonObject
+    // What the stream still has of an erased person is on its way out.
+    if (erased) for (const name of personalFields(aggregate_type, type)) delete json[name]
+    return json
+  } catch {
+    return data
+  }
+}
