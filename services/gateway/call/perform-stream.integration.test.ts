@@ -52,7 +52,7 @@ describe.each(streamingOver('connect'))('a stream over $encoding', ({ open, enco
     stream.cancel()
   })
 
-  test('bears with a service that goes away for a while, but fails at once where none is there at its beginning', async () => {
+  test('waits for a service that goes away for a while, but fails at once where none is there at its beginning', async () => {
     const away = () => new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'Away.')
     const last = Promise.withResolvers<JsonObject>()
     const options = await start(async (n) => {
