@@ -111,7 +111,7 @@ test('a secret that no key decrypts stays and is logged, and the others are encr
   await withService(newKey(), async () => void (ids = [await add('lost')]))
   const before = await sql`select sealed from client_secrets where idp_id = ${ids[0]!}`
   await withService(old, async () => void ids.push(await add('kept')))
-  expect(await withService(`${next},${old}`)).toContain('an encryption key that is gone')
+  expect(await withService(`${next},${old}`)).toContain('a key that is gone')
   expect(await secretOf(ids[1]!, next)).toBe('kept')
   expect(await sql`select sealed from client_secrets where idp_id = ${ids[0]!}`).toEqual(before)
 })
