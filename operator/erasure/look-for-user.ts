@@ -1,13 +1,12 @@
 import type { Redis } from 'ioredis'
 import { NatsError } from 'nats'
-import { encryptedPart } from '#lib/encryption/encrypted-fields'
 import { personalFields } from '#lib/events/personal-fields'
 import { streamName } from '#lib/events/stream'
 import { subjectToken } from '#lib/events/subject'
 import { mailQueueName } from '../../services/notifier/mails/mail-queue.ts'
 import { queuePrefix } from '../../services/notifier/redis.ts'
 import { keptSamples } from '../../services/users/erasure/kept-samples.ts'
-import { partTypes } from '../../services/users/erasure/parts.ts'
+import { identifiesUser, partTypes, personalTables } from '../../services/users/erasure/personal-data.ts'
 import { messageOf } from '../services.ts'
 import { openAttempts } from '../status/attempts.ts'
 import { type Erasures, lookAtErasures } from '../status/look-at-erasures.ts'
@@ -27,20 +26,6 @@ export interface Found {
 
 type Fields = Record<string, unknown>
 
-/** Tables with rows of users. All that is there is readable. */
-const tables = {
-  found_users: 'user_id',
-  found_addresses: 'user_id',
-  passwords: 'user_id',
-  tokens: 'user_id',
-  known_addresses: 'user_id',
-  failed_sign_ins: 'user_id',
-  unsent_mails: 'user_id',
-  unsent_email_codes: 'user_id',
-  unique_keys: 'aggregate_id',
-  subject_keys: 'subject_id',
-}
-
 /** Looks into every store. Undefined where there never was such a user. */
 export async function lookForUser(system: System, userId: string): Promise<Found[] | undefined> {
   const [sql, redis] = [system.sql('users'), system.redis()]
@@ -53,14 +38,14 @@ export async function lookForUser(system: System, userId: string): Promise<Found
     select type, state from aggregates where type = any(${partTypes}::text[]) and id = ${userId}
   `
   const work = await workBehind(system, userId)
-  const inTables = Object.entries(tables).map(async ([table, column]): Promise<Found> => {
+  const inTables = Object.entries(personalTables).map(async ([table, column]): Promise<Found> => {
     const { count } = await sql`select from ${sql(table)} where ${sql(column)} = ${userId}`
     return { store: table, rows: count, readable: count }
   })
   return [
     ...(await Promise.all(inTables)),
     foundIn('events', events, ({ of, type, payload }) => identifies(of, type, payload)),
-    foundIn('aggregates', states, ({ type, state }) => stateIdentifies(type, state)),
+    foundIn('aggregates', states, ({ type, state }) => identifiesUser(type, state)),
     // PostgreSQL's samples of the tables of searches hold values in plain. They do not say whose they are.
     until(
       work?.statistics,
@@ -98,12 +83,6 @@ function foundIn<Row>(store: string, rows: Row[], isReadable: (row: Row) => bool
 
 function identifies(aggregateType: string, type: string, payload: Fields | undefined): boolean {
   return payload !== undefined && personalFields(aggregateType, type).some((name) => payload[name] !== undefined)
-}
-
-// A plain state of a user that is there no more has a single field. Of what belongs to a user, codes may have a link.
-function stateIdentifies(type: string, state: Fields): boolean {
-  if (encryptedPart(state) !== undefined) return false
-  return type === 'user' ? !state['removed'] || state['former'] !== undefined : state['urlTemplate'] !== undefined
 }
 
 async function streamOf(system: System, userId: string): Promise<Found> {

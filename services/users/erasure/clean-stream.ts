@@ -3,7 +3,7 @@ import { RosterError } from '#lib/errors'
 import { eraseInStream } from '#lib/outbox/erase-in-stream'
 import type { Sql } from '#lib/database/database'
 import type { Nats } from '#lib/nats/connect-nats'
-import { partTypes } from './parts.ts'
+import { partTypes } from './personal-data.ts'
 
 /** A user to clean the stream of. `generation`: that of the stream before. */
 export interface Cleaned {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { erasable } from '#lib/outbox/erase-in-stream'
-import { partTypes } from './parts.ts'
+import { partTypes } from './personal-data.ts'
 
 test('the keeper of the stream erases all that is about a user, and nothing else', () => {
   expect(erasable).toEqual({ users: expect.any(Array) })
