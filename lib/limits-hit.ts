@@ -40,7 +40,7 @@ const ofServices = [
 export const limitsHit = counter({
   name: 'roster.limit.hits',
   unit: '{request}',
-  tells:
+  description:
     'requests that a limit refused, items of bulks, mails that were dropped without an error, and connections (closed). ' +
     'In capitals: the reason of the error',
   labels: { 'roster.limit': [...ofGateway, ...ofServices] },

@@ -3,5 +3,5 @@ import { gauge } from '../telemetry/instruments.ts'
 export const checkpointInterval = gauge({
   name: 'roster.audit.checkpoint.interval',
   unit: 's',
-  tells: 'the time between two checkpoints of the audit chain, at the least: CHECKPOINT_INTERVAL',
+  description: 'the time between two checkpoints of the audit chain, at the least: CHECKPOINT_INTERVAL',
 })

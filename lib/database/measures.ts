@@ -3,57 +3,57 @@ import { gauge } from '../telemetry/instruments.ts'
 export const connections = gauge({
   name: 'db.client.connection.count',
   unit: '{connection}',
-  tells: 'open connections to PostgreSQL, by pool and state',
+  description: 'open connections to PostgreSQL, by pool and state',
   labels: { 'db.client.connection.pool.name': ['main', 'operations'], 'db.client.connection.state': ['idle', 'used'] },
 })
 
 export const mostConnections = gauge({
   name: 'db.client.connection.max',
   unit: '{connection}',
-  tells: 'the most connections that the pool opens',
+  description: 'the most connections that the pool opens',
   labels: { 'db.client.connection.pool.name': ['main', 'operations'] },
 })
 
 export const pendingStatements = gauge({
   name: 'db.client.connection.pending_requests',
   unit: '{request}',
-  tells: 'statements and transactions that wait for a connection of the pool',
+  description: 'statements and transactions that wait for a connection of the pool',
   labels: { 'db.client.connection.pool.name': ['main', 'operations'] },
 })
 
 export const clockOffset = gauge({
   name: 'roster.clock.offset',
   unit: 's',
-  tells: "how far PostgreSQL's clock is ahead of the process's; negative: behind",
+  description: "how far PostgreSQL's clock is ahead of the process's; negative: behind",
 })
 
 export const outboxLag = gauge({
   name: 'roster.tail.lag',
   unit: '{event}',
-  tells: 'committed events that JetStream does not have yet; the count ends at 10,001',
+  description: 'committed events that JetStream does not have yet; the count ends at 10,001',
 })
 
 export const outboxLagAge = gauge({
   name: 'roster.tail.lag.age',
   unit: 's',
-  tells: 'how long the first of these events has waited; 0 if there is none',
+  description: 'how long the first of these events has waited; 0 if there is none',
 })
 
 export const unchained = gauge({
   name: 'roster.audit.unchained',
   unit: '{event}',
-  tells: 'committed events that the audit chain does not have yet; the count ends at 10,001',
+  description: 'committed events that the audit chain does not have yet; the count ends at 10,001',
 })
 
 export const unsignedAge = gauge({
   name: 'roster.audit.unsigned.age',
   unit: 's',
-  tells: 'how long the first event that no checkpoint of the audit chain signs has waited; 0 if there is none',
+  description: 'how long the first event that no checkpoint of the audit chain signs has waited; 0 if there is none',
 })
 
 export const deadLetters = gauge({
   name: 'roster.events.parked',
   unit: '{event}',
-  tells: 'events that were refused for good: by JetStream (tail), or by work that follows events (follower)',
+  description: 'events that were refused for good: by JetStream (tail), or by work that follows events (follower)',
   labels: { 'roster.parked.by': ['tail', 'follower'] },
 })

@@ -6,19 +6,19 @@ const names = Object.keys(consumers)
 export const consumerPending = gauge({
   name: 'roster.consumer.pending',
   unit: '{message}',
-  tells: 'messages of JetStream that the consumer was not given yet',
+  description: 'messages of JetStream that the consumer was not given yet',
   labels: { 'roster.consumer': names },
 })
 
 export const consumerUnacknowledged = gauge({
   name: 'roster.consumer.unacknowledged',
   unit: '{message}',
-  tells: 'messages that the consumer was given and has not acknowledged',
+  description: 'messages that the consumer was given and has not acknowledged',
   labels: { 'roster.consumer': names },
 })
 
 export const streamBytes = gauge({
   name: 'roster.stream.size',
   unit: 'By',
-  tells: 'bytes of the event stream in JetStream',
+  description: 'bytes of the event stream in JetStream',
 })

@@ -15,7 +15,7 @@ export const roster = { version, release: releaseOf(version), former: releaseOf(
 export const formerFunctions = formerRelease.functions
 
 /** The version of a process that does not report any: versions are reported since the release after it. */
-export const untold = '0.1.0'
+export const unstated = '0.1.0'
 
 export function releaseOf(version: string): Release {
   return version.split('.').slice(0, 2).join('.')

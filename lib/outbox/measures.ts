@@ -3,5 +3,5 @@ import { counter } from '../telemetry/instruments.ts'
 export const published = counter({
   name: 'roster.events.published',
   unit: '{event}',
-  tells: 'events that this process brought to JetStream',
+  description: 'events that this process brought to JetStream',
 })

@@ -18,7 +18,8 @@ const statuses = ['OK', ...Object.keys(codes)]
 const calls = histogram({
   name: 'rpc.server.call.duration',
   unit: 's',
-  tells: 'how long calls took; its count gives their rate, and by status their errors. In a service: requests by NATS',
+  description:
+    'how long calls took; its count gives their rate, and by status their errors. In a service: requests by NATS',
   labels: { 'rpc.method': 'operation', 'roster.encoding': Object.keys(systems), 'rpc.status_code': statuses },
   show: (labels) => ({
     ...labels,
@@ -31,7 +32,7 @@ const calls = histogram({
 const failures = counter({
   name: 'roster.failures',
   unit: '{call}',
-  tells: 'calls that ended as INTERNAL: a fault of Roster itself, or of its database. The log has the cause',
+  description: 'calls that ended as INTERNAL: a fault of Roster itself, or of its database. The log has the cause',
 })
 
 /** Measures a call of an operation, or a request to a service, that began at a time on the clock of `performance`. */
@@ -45,12 +46,12 @@ export function measureCall(subject: string, encoding: Encoding, began: number, 
 export const underWay = gauge({
   name: 'roster.requests.under_way',
   unit: '{request}',
-  tells: 'requests that the service has taken and not answered, with those that wait for events by design',
+  description: 'requests that the service has taken and not answered, with those that wait for events by design',
 })
 
 /** The age of the oldest of them, in seconds. */
 export const oldest = gauge({
   name: 'roster.requests.oldest.age',
   unit: 's',
-  tells: 'how long the oldest of these requests has been under way',
+  description: 'how long the oldest of these requests has been under way',
 })

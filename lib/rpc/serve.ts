@@ -17,9 +17,9 @@ import type { RolesThere } from './caller.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
 import { type Presence, showPresence } from './presence.ts'
-import { type Span, tell } from '../telemetry/tracing.ts'
+import { type Span, annotate } from '../telemetry/tracing.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
-import { tellAnswer, traceRequest } from './spans.ts'
+import { describeAnswer, traceRequest } from './spans.ts'
 import { endOfTick } from './tick.ts'
 import type { ReadCaller } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
@@ -233,7 +233,7 @@ async function respond(
   try {
     const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
     await endOfTick()
-    if (span) tell(span, tellAnswer(undefined))
+    if (span) annotate(span, describeAnswer(undefined))
     const headers = { 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }
     send(message, bytes, natsHeaders(headers), declared)
     measureCall(declared.subject, 'nats', arrived, 0)
@@ -241,7 +241,7 @@ async function respond(
     const error = toRosterError(thrown)
     measureCall(declared.subject, 'nats', arrived, error.code)
     countLimit(error)
-    if (span) tell(span, tellAnswer(error))
+    if (span) annotate(span, describeAnswer(error))
     const marks = { 'roster-error': error.reason, 'roster-replayed': markOf(error.replayed) }
     send(message, encodeStatus(error), natsHeaders(marks))
     if (loud.has(error.reason))

@@ -35,7 +35,7 @@ export function nameOf(subject: string): string {
 }
 
 /** What a span says of the service's answer. Only a fault of the service makes it a failed one. */
-export function tellAnswer(error: RosterError | undefined): Required<Pick<More, 'attributes' | 'failure'>> {
+export function describeAnswer(error: RosterError | undefined): Required<Pick<More, 'attributes' | 'failure'>> {
   return {
     attributes: { 'rpc.status_code': error ? names.get(error.code)! : 'OK' },
     failure: error && faults.has(error.code) ? error.reason : undefined,

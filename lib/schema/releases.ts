@@ -1,4 +1,4 @@
-import { fits, Misfit, type Other, releaseOf, roster, untold } from '../health/release.ts'
+import { fits, Misfit, type Other, releaseOf, roster, unstated } from '../health/release.ts'
 import type { Transaction } from '../database/database.ts'
 
 // A row of `migrations` for each release that has run on this schema, with the release before it. A former release
@@ -27,7 +27,9 @@ export async function checkReleases(transaction: Transaction, applied: Set<strin
 
 // No other release comes after it.
 function newest(notes: Required<Other>[]): Other {
-  return notes.find(({ release }) => notes.every(({ former }) => former !== release)) ?? { release: releaseOf(untold) }
+  return (
+    notes.find(({ release }) => notes.every(({ former }) => former !== release)) ?? { release: releaseOf(unstated) }
+  )
 }
 
 // The releases of the other replicas of this service, as their connections state. They end with their process.
@@ -37,7 +39,7 @@ async function runningReleases(transaction: Transaction): Promise<string[]> {
     where datname = current_database() and usename = current_user and pid <> pg_backend_pid()
   `
   return rows.flatMap(({ name }) => {
-    const [isReplica, version = untold] = /^roster-\S+(?: (\d+\.\d+\.\S+))?$/.exec(name) ?? []
+    const [isReplica, version = unstated] = /^roster-\S+(?: (\d+\.\d+\.\S+))?$/.exec(name) ?? []
     return isReplica === undefined ? [] : [releaseOf(version)]
   })
 }

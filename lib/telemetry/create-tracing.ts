@@ -9,7 +9,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
-import { type NewSpan, tell, type Tracing } from './tracing.ts'
+import { type NewSpan, annotate, type Tracing } from './tracing.ts'
 
 const kinds = {
   server: SpanKind.SERVER,
@@ -33,7 +33,7 @@ export function createTracing(tracer: Tracer, begins: () => boolean): Tracing {
     try {
       return await active.run(span, work, span)
     } catch (error) {
-      tell(span, { failure: typeOf(error) })
+      annotate(span, { failure: typeOf(error) })
       throw error
     } finally {
       // What the SDK says of its collector belongs to no span.

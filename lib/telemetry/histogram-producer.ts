@@ -12,8 +12,8 @@ import type { Counted } from './instruments.ts'
 /** Hands what histograms have counted since the start to the SDK's readers. */
 export function produceHistograms(histograms: Counted[]): MetricProducer {
   const startTime = hrTime()
-  const read = ({ name, unit, tells, bounds, points }: Counted): HistogramMetricData => ({
-    descriptor: { name, unit, description: tells, valueType: ValueType.DOUBLE },
+  const read = ({ name, unit, description, bounds, points }: Counted): HistogramMetricData => ({
+    descriptor: { name, unit, description, valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPointType: DataPointType.HISTOGRAM,
     dataPoints: [...points()].map(({ attributes, counts, count, sum }) => ({

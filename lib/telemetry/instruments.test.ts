@@ -29,7 +29,7 @@ function start() {
   }
 }
 
-const facts = { name: 'roster.test', unit: '1', tells: 'a test' }
+const facts = { name: 'roster.test', unit: '1', description: 'a test' }
 
 test('before anybody reads, nothing is counted and nothing is watched', async () => {
   const counter = instruments.counter(facts)

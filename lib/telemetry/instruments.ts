@@ -7,7 +7,7 @@ export interface Declared {
   kind: 'counter' | 'gauge' | 'histogram'
   unit: string
   /** The description, for an operator. */
-  tells: string
+  description: string
   /** Its labels in their order. Each has few values: these, or those that a word such as `operation` stands for. */
   labels: Record<string, readonly string[] | string>
 }
@@ -66,7 +66,7 @@ export interface Histogram {
 }
 
 /** What a histogram has counted, for the SDK to read. */
-export interface Counted extends Pick<Declared, 'name' | 'unit' | 'tells'> {
+export interface Counted extends Pick<Declared, 'name' | 'unit' | 'description'> {
   bounds: number[]
   points(): Iterable<{ attributes: Attributes; counts: number[]; count: number; sum: number }>
 }
@@ -141,8 +141,8 @@ function whenMeasuring(begin: (meter: Meter) => void): void {
   else waiting.push(begin)
 }
 
-function describe({ unit, tells }: Declared) {
-  return { unit, description: tells }
+function describe({ unit, description }: Declared) {
+  return { unit, description }
 }
 
 /** Stands for a value that a label does not list, in OpenTelemetry's conventions. */

@@ -4,6 +4,6 @@ import { counter } from './instruments.ts'
 export const lookups = counter({
   name: 'roster.cache.lookups',
   unit: '{lookup}',
-  tells: 'answers that were looked for in memory: callers and organizations of the gateway, events of a feed',
+  description: 'answers that were looked for in memory: callers and organizations of the gateway, events of a feed',
   labels: { 'roster.cache': ['callers', 'organizations', 'events'], 'roster.outcome': ['hit', 'miss'] },
 })

@@ -12,28 +12,28 @@ const microsecondsPerSecond = 1e6
 const p99 = gauge({
   name: 'nodejs.eventloop.delay.p99',
   unit: 's',
-  tells: 'how late the event loop runs: 99 of 100 times in the last five seconds it was less',
+  description: 'how late the event loop runs: 99 of 100 times in the last five seconds it was less',
 })
 const max = gauge({
   name: 'nodejs.eventloop.delay.max',
   unit: 's',
-  tells: 'how late the event loop ran at the most in the last five seconds',
+  description: 'how late the event loop ran at the most in the last five seconds',
 })
 const utilization = gauge({
   name: 'nodejs.eventloop.utilization',
   unit: '1',
-  tells: 'the part of the last five seconds in which the event loop worked; 1: the process can do no more',
+  description: 'the part of the last five seconds in which the event loop worked; 1: the process can do no more',
 })
 const cpu = counter({
   name: 'process.cpu.time',
   unit: 's',
-  tells: 'the CPU time of the process',
+  description: 'the CPU time of the process',
   labels: { 'cpu.mode': ['user', 'system'] },
 })
 const memory = gauge({
   name: 'process.memory.usage',
   unit: 'By',
-  tells: 'the physical memory of the process',
+  description: 'the physical memory of the process',
 })
 
 export function measureProcess(): void {

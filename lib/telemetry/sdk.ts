@@ -17,14 +17,14 @@ import { metricReaders } from './metric-readers.ts'
 import { readSampling } from './sampler.ts'
 import { spanLimits, spanProcessors } from './span-processors.ts'
 import type { Telemetry } from './telemetry.ts'
-import type { Telling, Wanted } from './wanted.ts'
+import type { TelemetrySource, Wanted } from './wanted.ts'
 
 /**
  * Starts the SDK. Only this file and those that it alone imports load packages of OpenTelemetry, and only an `import()`
  * may name this file. In a bundle it is a program of its own.
  */
 export function startSdk(
-  service: Telling,
+  service: TelemetrySource,
   wanted: Wanted,
   failed: (error: Error) => void,
   histograms: Counted[],
@@ -56,7 +56,7 @@ export function startSdk(
 
 // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win over what is said here. What the SDK could find out about the
 // machine and the command line stays there.
-function describe({ name, version }: Telling): Resource {
+function describe({ name, version }: TelemetrySource): Resource {
   return defaultResource()
     .merge(resourceFromAttributes({ 'service.name': `roster-${name}`, 'service.version': version }))
     .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }))

@@ -7,7 +7,7 @@ const patience = 3000
 const reachable = gauge({
   name: 'roster.server.reachable',
   unit: '1',
-  tells: '1 while the process gets answers from this server, 0 while it does not',
+  description: '1 while the process gets answers from this server, 0 while it does not',
   labels: { 'roster.server': ['postgres', 'nats', 'redis'] },
 })
 

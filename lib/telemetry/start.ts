@@ -1,6 +1,6 @@
 import { histograms } from './instruments.ts'
 import { telemetry } from './telemetry.ts'
-import type { Telling, Wanted } from './wanted.ts'
+import type { TelemetrySource, Wanted } from './wanted.ts'
 
 /**
  * Starts what is wanted, for all of this process. Call it before anything that might use it. Returns a function that
@@ -8,7 +8,7 @@ import type { Telling, Wanted } from './wanted.ts'
  * answer.
  */
 export async function startTelemetry(
-  service: Telling,
+  service: TelemetrySource,
   wanted: Wanted,
   failed: (error: Error) => void,
 ): Promise<() => Promise<void>> {

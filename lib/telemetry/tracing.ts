@@ -15,7 +15,7 @@ export interface More {
 const failed: SpanStatusCode.ERROR = 2
 
 /** Adds what is known of a span at its end. */
-export function tell(span: Span, { name, attributes = {}, failure }: More): void {
+export function annotate(span: Span, { name, attributes = {}, failure }: More): void {
   if (name) span.updateName(name)
   span.setAttributes(attributes)
   if (failure) span.setAttribute('error.type', failure).setStatus({ code: failed })

@@ -1,5 +1,5 @@
 /** The service whose telemetry this is. */
-export interface Telling {
+export interface TelemetrySource {
   name: string
   version: string
 }

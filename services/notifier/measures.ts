@@ -3,7 +3,7 @@ import { counter, gauge, histogram } from '#lib/telemetry/instruments'
 export const mails = counter({
   name: 'roster.mails',
   unit: '{mail}',
-  tells:
+  description:
     'tries to mail by their end. sent; refused: never again; deferred: the receiver asks to come again; unreachable: ' +
     'the mail server; misconfigured: it takes no mail from us; late: its time was over; nothing: no longer to be sent',
   labels: {
@@ -14,7 +14,7 @@ export const mails = counter({
 export const mailTimes = histogram({
   name: 'roster.mail.duration',
   unit: 's',
-  tells: 'how long the mail server took for a mail that it took',
+  description: 'how long the mail server took for a mail that it took',
   bounds: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
 })
 
@@ -23,14 +23,15 @@ const queues = ['mails', 'webhooks'] as const
 export const jobs = gauge({
   name: 'roster.queue.jobs',
   unit: '{job}',
-  tells: 'jobs of BullMQ in Redis: waiting for a worker, under way (active), or resting before another try (delayed)',
+  description:
+    'jobs of BullMQ in Redis: waiting for a worker, under way (active), or resting before another try (delayed)',
   labels: { 'roster.queue': queues, 'roster.state': ['waiting', 'active', 'delayed'] },
 })
 
 export const jobsAge = gauge({
   name: 'roster.queue.oldest.age',
   unit: 's',
-  tells:
+  description:
     'how long the oldest of the waiting jobs has waited for a worker, whatever its place, without the time that it ' +
     'rested; 0 if none waits. Of more than 20,000 mails, it looks at the first and the last 10,000',
   labels: { 'roster.queue': queues },
@@ -39,27 +40,27 @@ export const jobsAge = gauge({
 export const webhookTries = counter({
   name: 'roster.webhook.tries',
   unit: '{try}',
-  tells: 'events sent to webhooks: taken by the receiver, to be tried again, or given up',
+  description: 'events sent to webhooks: taken by the receiver, to be tried again, or given up',
   labels: { 'roster.outcome': ['sent', 'queued', 'failed'] },
 })
 
 export const webhookLanes = gauge({
   name: 'roster.webhook.under_way',
   unit: '{try}',
-  tells: 'tries under way: to webhooks that are quick, and to the others, which get half of the places',
+  description: 'tries under way: to webhooks that are quick, and to the others, which get half of the places',
   labels: { 'roster.lane': ['quick', 'slow'] },
 })
 
 export const webhookPlaces = gauge({
   name: 'roster.webhook.places',
   unit: '{try}',
-  tells: 'the most tries under way at a time: WEBHOOK_CONCURRENCY',
+  description: 'the most tries under way at a time: WEBHOOK_CONCURRENCY',
 })
 
 export const webhooksHeld = gauge({
   name: 'roster.webhook.held',
   unit: '{webhook}',
-  tells: 'webhooks with due events that wait for a place of their organization',
+  description: 'webhooks with due events that wait for a place of their organization',
 })
 
 const sources = ['users', 'grants', 'idp', 'notifier']
@@ -67,25 +68,27 @@ const sources = ['users', 'grants', 'idp', 'notifier']
 export const intakeLag = gauge({
   name: 'roster.intake.lag',
   unit: '{event}',
-  tells: 'committed events of a service that the notifier did not take in yet, for webhooks; the count ends at 10,001',
+  description:
+    'committed events of a service that the notifier did not take in yet, for webhooks; the count ends at 10,001',
   labels: { 'roster.source': sources },
 })
 
 export const intakeLagAge = gauge({
   name: 'roster.intake.lag.age',
   unit: 's',
-  tells: 'how long the first of these events has waited, or how long they could not be counted; 0 if there is none',
+  description:
+    'how long the first of these events has waited, or how long they could not be counted; 0 if there is none',
   labels: { 'roster.source': sources },
 })
 
 export const webhooksDue = gauge({
   name: 'roster.webhook.due',
   unit: '{chain}',
-  tells: 'objects with events that are due to an active webhook; the count ends at 10,001',
+  description: 'objects with events that are due to an active webhook; the count ends at 10,001',
 })
 
 export const webhooksDueAge = gauge({
   name: 'roster.webhook.due.age',
   unit: 's',
-  tells: 'how long the first of them has been due',
+  description: 'how long the first of them has been due',
 })

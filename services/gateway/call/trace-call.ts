@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
-import { nameOf, tellAnswer } from '#lib/rpc/spans'
-import { type More, type NewSpan, type Span, tell, type Tracing } from '#lib/telemetry/tracing'
+import { nameOf, describeAnswer } from '#lib/rpc/spans'
+import { type More, type NewSpan, type Span, annotate, type Tracing } from '#lib/telemetry/tracing'
 import { httpStatus } from '../listen/http-status.ts'
 import type { Arrival } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
@@ -27,7 +27,7 @@ export function traceCall<Answer>(
     if (!isTrusted) tracing.link(span, arrival.header('traceparent') ?? '')
     const answer = await work()
     const error = answer instanceof RosterError ? answer : undefined
-    tell(span, describe({ method, encoding, verb, path }, error))
+    annotate(span, describe({ method, encoding, verb, path }, error))
     return answer
   }
 }
@@ -50,7 +50,7 @@ function describe(
 ): More {
   const encoded = { 'roster.encoding': encoding }
   if (encoding !== 'json' && encoding !== 'oauth') {
-    const { attributes, failure } = tellAnswer(error)
+    const { attributes, failure } = describeAnswer(error)
     const rpc = { 'rpc.system.name': systems[encoding], 'rpc.method': nameOf(method.subject) }
     return { attributes: { ...encoded, ...rpc, ...attributes }, failure }
   }

@@ -1,5 +1,5 @@
 import { RequestStrategy } from 'nats'
-import { fits, releaseOf, roster, untold } from '#lib/health/release'
+import { fits, releaseOf, roster, unstated } from '#lib/health/release'
 import { readWaits } from '#lib/health/waits'
 import type { Nats } from '#lib/nats/connect-nats'
 
@@ -64,7 +64,7 @@ function readReplica(service: string, info: string): Replica {
   return {
     service,
     instance: read('instance', '[\\w-]{1,50}') ?? read('id', '\\w{1,50}') ?? '',
-    version: read('version', '\\d+\\.\\d+\\.\\d+[\\w.-]{0,20}') ?? untold,
+    version: read('version', '\\d+\\.\\d+\\.\\d+[\\w.-]{0,20}') ?? unstated,
     former: read('former', '\\d+\\.\\d+'),
     starting: read('starting', 'true') !== undefined,
     deadLetters: Number(read('parked', '\\d{1,15}') ?? 0),

@@ -1,5 +1,5 @@
 import { telemetry } from '#lib/telemetry/telemetry'
-import { tell } from '#lib/telemetry/tracing'
+import { annotate } from '#lib/telemetry/tracing'
 import type { Taken } from './chain.ts'
 import type { Outcome } from './post.ts'
 
@@ -24,7 +24,7 @@ export function traceDelivery(
   return tracing.enter({ name: 'POST', kind: 'client', attributes }, parent, async (span) => {
     const outcome = await post({ traceparent: tracing.place()! })
     if (span)
-      tell(span, {
+      annotate(span, {
         attributes: outcome.status === undefined ? {} : { 'http.response.status_code': outcome.status },
         failure: outcome.error && String(outcome.status ?? outcome.error),
       })
