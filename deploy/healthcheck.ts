@@ -49,7 +49,7 @@ async function askOverNats(name: string): Promise<string | undefined> {
     for await (const answer of answers) {
       const { metadata } = answer.json<{ metadata?: { host?: string; starting?: string; waiting?: string } }>()
       if (metadata?.host !== hostname()) continue
-      if (metadata.starting === undefined) return undefined
+      if (metadata.starting !== 'true') return undefined
       const waits = Object.entries(readWaits(metadata.waiting ?? '')).map(([server, at]) => `${server} since ${at}`)
       return `${name} starts${waits.length > 0 ? ` and waits for ${waits.join(', ')}` : ''}`
     }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { nameHolders } from '#lib/eventstore/name-holders'
+import { sessionSettings } from '#lib/eventstore/session-settings'
 
 /** The services that keep data, each in a schema of its own under a role of its own, both named `roster_<service>`. */
 export const storingServices = ['users', 'grants', 'idp', 'notifier'] as const
@@ -128,6 +129,9 @@ async function arrangeService(
   for (const schema of shared) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
   const path = [role, ...shared].map((schema) => tx`${tx(schema)}`).reduce((all, next) => tx`${all}, ${next}`)
   await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${path}`
+  // A session pooler leaves out what a service asks for when it connects.
+  for (const [name, value] of Object.entries(sessionSettings))
+    await tx`alter role ${tx(role)} in database ${tx(database)} set ${tx(name)} = ${tx.unsafe(`'${value}'`)}`
 }
 
 // Each service says itself which of its tables its role may read (lib/eventstore/operator.sql). The command compares

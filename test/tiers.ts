@@ -29,7 +29,7 @@ export const secondTier = [
   'services/users/bootstrap.integration.test.ts',
   'services/users/erasure/{cleaning-queue,erase-again,set-back}.integration.test.ts',
   'test/rpc/one-meaning.integration.test.ts',
-  'test/{event-streams,metrics,metrics-of-calls,metrics-of-work,misfits,traces,quiet-outages,start-without-postgres,upgrade-keys,waits}.test.ts',
+  'test/{event-streams,metrics,metrics-of-calls,metrics-of-work,misfits,traces,quiet-outages,start-without-postgres,poolers,upgrade-keys,waits}.test.ts',
   // The operator's commands: the first tier tries them with the house of stopped-house alone.
   'deploy/operator/operator.integration.test.ts',
   'deploy/operator/verify/**',

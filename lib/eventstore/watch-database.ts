@@ -2,6 +2,7 @@ import postgres from 'postgres'
 import { roster } from '../health/release.ts'
 import { watchServer } from '../telemetry/servers.ts'
 import { measures } from '../telemetry/instruments.ts'
+import { ownSchema } from './session-settings.ts'
 import {
   clockOffset,
   connections,
@@ -18,12 +19,6 @@ import {
 const mostCounted = 10_000
 const connectWithin = 3
 const answerWithin = 5000
-
-/**
- * The search path of each session: PostgreSQL's own names, and then the schema of the role. It is set at each connect,
- * so a setting of the role cannot change it.
- */
-export const ownSchema = '"$user"'
 
 /**
  * Measures a service's database and what of its events is on the way, until the process ends. It has a connection of
