@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { connect, type NatsConnection, type NatsError, RequestStrategy } from 'nats'
 import { optional, readConfig, text } from '#lib/config'
+import { natsServers } from '#lib/nats'
 import { readWaits } from '#lib/health/waits'
 import { askReadiness } from './ask-readiness.ts'
 
@@ -23,15 +24,12 @@ async function askGateway(): Promise<string | undefined> {
 }
 
 async function askOverNats(name: string): Promise<string | undefined> {
-  const { protocol, host, username, password } = new URL(readConfig({ NATS_URL: text() }).NATS_URL)
   const options = {
-    servers: host,
+    ...natsServers(readConfig({ NATS_URL: text() }).NATS_URL),
     name: `${name} health`,
     inboxPrefix: `_INBOX_${name}`,
     reconnect: false,
     timeout: 3000,
-    ...(protocol === 'tls:' && { tls: {} }),
-    ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   }
   let connection: NatsConnection
   try {

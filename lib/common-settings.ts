@@ -1,4 +1,4 @@
-import { described, origin, url } from './config.ts'
+import { described, origin, serverUrls } from './config.ts'
 import { logLevel } from './log.ts'
 
 /** `PUBLIC_URL`, for the gateway and for each service that writes it into something. */
@@ -11,7 +11,7 @@ export const publicUrl = described(
 export const natsUrl = (fallback?: string) =>
   described(
     'NATS with JetStream, with the account of the service ([nats.conf](../deploy/nats/nats.conf))',
-    url(['nats', 'tls'], fallback),
+    serverUrls(['nats', 'tls'], fallback),
   )
 
 /** `LOG_LEVEL`. */

@@ -1,5 +1,6 @@
 import { lowestLevel, natsUrl } from './common-settings.ts'
-import { described, url } from './config.ts'
+import { described } from './config.ts'
+import { postgresUrl } from './eventstore/database-url.ts'
 import { checkpointInterval, largestEvent } from './eventstore/limits.ts'
 import { encryptionKey } from './keys.ts'
 import { callerKey } from './rpc/caller-keys.ts'
@@ -7,8 +8,8 @@ import { callerKey } from './rpc/caller-keys.ts'
 /** The settings of every service with events. */
 export const storingSettings = {
   DATABASE_URL: described(
-    "PostgreSQL, with the service's own role. `npm start` and `provision` take the URL of an administrator instead",
-    url(['postgres', 'postgresql']),
+    "PostgreSQL, with the service's own role. `npm start` and `provision` take the URL of an administrator instead. Of [several hosts](operations.md#several-servers), the one that takes writes counts",
+    postgresUrl,
   ),
   NATS_URL: natsUrl(),
   ROSTER_ENCRYPTION_KEY: described(

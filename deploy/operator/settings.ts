@@ -1,4 +1,6 @@
-import { optional, readConfig, url } from '#lib/config'
+import { optional, readConfig, serverUrls } from '#lib/config'
+import { postgresUrl } from '#lib/eventstore/database-url'
+import { redisUrl } from '../../services/notifier/redis.ts'
 import { projectRoot } from '../local/home.ts'
 import { type OperatorUrls, readOperatorUrls } from '../local/operator-urls.ts'
 import { join } from 'node:path'
@@ -32,9 +34,9 @@ function fromEnvironment(environment: Record<string, string | undefined>): Opera
   try {
     const read = readConfig(
       {
-        [names[0]]: url(['postgres', 'postgresql']),
-        [names[1]]: url(['nats', 'tls']),
-        [names[2]]: { ...url(['redis', 'rediss']), default: undefined },
+        [names[0]]: postgresUrl,
+        [names[1]]: serverUrls(['nats', 'tls']),
+        [names[2]]: { ...redisUrl, default: undefined },
         [names[3]]: optional(),
       },
       environment,

@@ -4,6 +4,7 @@ import { RosterError } from '../errors.ts'
 import { roster } from '../health/release.ts'
 import type { Waits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
+import { driverOptions } from './database-url.ts'
 import { ownSchema, sessionSettings } from './session-settings.ts'
 import { watchDatabase, watchPool } from './watch-database.ts'
 
@@ -91,7 +92,9 @@ export function openDatabase(url: string, service: string, log: Log, pool: 'main
 /** How a service connects. */
 export function connectionOptions(url: string, service: string) {
   return {
-    url,
+    ...driverOptions(url),
+    // A service writes. So it takes no standby, whatever the URL says.
+    target_session_attrs: 'read-write' as const,
     connect_timeout: 5,
     backoff: false,
     connection: { application_name: applicationName(service), search_path: ownSchema, ...sessionSettings },

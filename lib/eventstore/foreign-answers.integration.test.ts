@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { alterAnswers } from '#test/support/altered-answers'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { add, count, evolveCounter, openReplica, type Replica, silent } from '#test/support/counters'
 import { RosterError } from '../errors.ts'
@@ -18,43 +17,20 @@ afterAll(async () => {
   await database?.drop()
 })
 
-type Spoil = (answer: string) => string
 const anyToken = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g
 
-/** A store whose answers pass through something that may change them, such as a pooler that confuses statements. */
-async function spoiled() {
-  let spoil: Spoil = (answer) => answer
-  let connections = 0
-  const { port, hostname } = new URL(database.urls.users)
-  const between = createServer((near) => {
-    connections++
-    const far = connect(Number(port), hostname)
-    near.on('data', (chunk) => far.write(chunk))
-    far.on('data', (chunk) => near.write(spoil(chunk.toString('latin1')), 'latin1'))
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const)
-      // prettier-ignore
-      socket.on('error', () => {}).on('close', () => other.destroy())
-  })
-  between.listen(0, '127.0.0.1')
-  await once(between, 'listening')
-  const url = new URL(database.urls.users)
-  url.host = `127.0.0.1:${(between.address() as AddressInfo).port}`
-  const sql = openDatabase(url.href, 'test', silent)
-  onTestFinished(async () => {
-    await sql.end({ timeout: 1 })
-    between.close()
-  })
+async function behindAltered() {
+  const { url, alter, connections } = await alterAnswers(database.urls.users)
+  const sql = openDatabase(url, 'test', silent)
+  onTestFinished(() => sql.end({ timeout: 1 }))
   const plain = createStore(sql, { evolve: { counter: evolveCounter } }, silent, () => {})
-  return { sql, plain, spoil: (by: Spoil) => void (spoil = by), connections: () => connections }
+  return { sql, plain, spoil: alter, connections }
 }
 
 const stored = async (id: string) => (await replica.sql`select from events where aggregate_id = ${id}`).length
 
 test('a write whose answer is that of another statement is not acknowledged, and its connection is closed', async () => {
-  const { plain, spoil, connections } = await spoiled()
+  const { plain, spoil, connections } = await behindAltered()
   await plain.execute(add('before', 'before'))
   spoil((answer) => answer.replaceAll(anyToken, '00000000-0000-0000-0000-000000000000'))
   const opened = connections()
@@ -69,7 +45,7 @@ test('a write whose answer is that of another statement is not acknowledged, and
 })
 
 test('a write whose commit is answered otherwise is not acknowledged', async () => {
-  const { sql, spoil } = await spoiled()
+  const { sql, spoil } = await behindAltered()
   const begun = () => sql.begin((transaction) => transaction`select 1 as one`)
   await begun()
   spoil((answer) => answer.replace('COMMIT\0', 'SELECT\0'))

@@ -2,6 +2,7 @@ import postgres from 'postgres'
 import { roster } from '../health/release.ts'
 import { watchServer } from '../telemetry/servers.ts'
 import { measures } from '../telemetry/instruments.ts'
+import { driverOptions } from './database-url.ts'
 import { ownSchema } from './session-settings.ts'
 import {
   clockOffset,
@@ -26,7 +27,10 @@ const answerWithin = 5000
  */
 export function watchDatabase(url: string, service: string): void {
   if (!measures()) return
-  const sql = postgres(url, {
+  const { url: first, ...options } = driverOptions(url)
+  const sql = postgres(first, {
+    ...options,
+    target_session_attrs: 'read-write',
     max: 1,
     connect_timeout: connectWithin,
     backoff: false,

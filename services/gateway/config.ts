@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls'
 import { lowestLevel, natsUrl, publicUrl } from '#lib/common-settings'
-import { described, integer, oneOf, optional, origins, readConfig, text, url } from '#lib/config'
+import { described, integer, oneOf, optional, origins, readConfig, serverUrls, text } from '#lib/config'
 import { callerKeys } from '#lib/rpc/caller-keys'
 import { services } from './health/readiness.ts'
 
@@ -36,7 +36,7 @@ export const settings = {
   NATS_URL: natsUrl('nats://127.0.0.1:4222'),
   NATS_KEEPER_URL: described(
     'NATS with the account that creates and repairs the event stream. Without it: `NATS_URL`, which is enough where all services share one account',
-    url(['nats', 'tls'], ''),
+    serverUrls(['nats', 'tls'], ''),
   ),
   LOG_LEVEL: lowestLevel,
   ROSTER_CALLER_KEYS: described(
