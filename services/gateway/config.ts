@@ -23,6 +23,14 @@ export function readGatewayConfig(environment: Record<string, string | undefined
   return config
 }
 
+// JetStream knows no other numbers that help: an even one bears no more losses than the number below it.
+const { read: readReplicas, accepts } = oneOf(['1', '3', '5'])
+const replicas = {
+  read: (text: string): number | undefined => Number(readReplicas(text)),
+  default: undefined,
+  accepts: accepts!,
+}
+
 const tlsSettings = {
   TLS_CERT: described('The certificate chain. With it and its key, the port speaks TLS only', optional('PEM')),
   TLS_KEY: described('The private key of the certificate', optional('PEM')),
@@ -37,6 +45,10 @@ export const settings = {
   NATS_KEEPER_URL: described(
     'NATS with the account that creates and repairs the event stream. Without it: `NATS_URL`, which is enough where all services share one account',
     serverUrls(['nats', 'tls'], ''),
+  ),
+  NATS_STREAM_REPLICAS: described(
+    'The servers of a [cluster of NATS](operations.md#a-cluster-of-nats) that hold the event stream, also where the stream is there already. Without it, a new stream has one, and an existing one keeps what it has',
+    replicas,
   ),
   LOG_LEVEL: lowestLevel,
   ROSTER_CALLER_KEYS: described(
