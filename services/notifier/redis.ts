@@ -21,7 +21,7 @@ export const redisUrl: Setting<string> = {
       throw new Error('does not name the master: redis+sentinel://host:26379/NAME')
     return text
   },
-  accepts: `${schemes.map((scheme) => `\`${scheme}://\``).join(', ')}`,
+  accepts: schemes.map((scheme) => `\`${scheme}://\``).join(', '),
 }
 
 /** What the client takes for a URL of Redis, or of its Sentinels. */
