@@ -2,6 +2,7 @@ import { createSecureContext } from 'node:tls'
 import { lowestLevel, natsUrl, publicUrl } from '#lib/common-settings'
 import { described, integer, oneOf, optional, origins, readConfig, serverUrls, text } from '#lib/config'
 import { callerKeys } from '#lib/rpc/caller-keys'
+import { loggedCalls } from './calls/log-calls.ts'
 import { services } from './health/readiness.ts'
 
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>
@@ -51,6 +52,10 @@ export const settings = {
     replicas,
   ),
   LOG_LEVEL: lowestLevel,
+  LOG_CALLS: described(
+    'The calls of which the log has a line: a thousand a second are 200 GB a day. Those that fail are always there',
+    loggedCalls,
+  ),
   ROSTER_CALLER_KEYS: described(
     'The keys by which the gateway signs callers, one for each service. They are [derived from the root key](decisions/9-keys-of-services.md)',
     { ...callerKeys(services), accepts: `\`${services.map((name) => `${name}:KEY`).join(',')}\`` },

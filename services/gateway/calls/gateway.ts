@@ -26,6 +26,7 @@ export interface Gateway {
 /** The settings that calls read: see `config.ts`. */
 export interface CallSettings extends BodySettings {
   TRUST_TRACEPARENT: string
+  LOG_CALLS: number
   CALL_TIMEOUT_MS: number
   MAX_CALL_TIMEOUT_MS: number
   STREAM_MAX_AGE_MS: number

@@ -3,12 +3,13 @@ import type { Log } from '#lib/log'
 import { measureCall } from '#lib/rpc/measures'
 import type { ArrivedCall } from './arrived-call.ts'
 
-/** Writes the one line that the log has of a call, and measures it. `own` adds to the line. */
+/** Measures a call, and writes the one line that the log has of it, unless `LOG_CALLS` leaves it out. `own` adds to the line. */
 export function logCall(call: ArrivedCall, error?: RosterError, own?: object): void {
   const { gateway, arrival, started, userId, subject } = call
   const { encoding, requestId } = arrival
   const code = error?.code ?? 0
   measureCall(isOfStranger(call) ? '_OTHER' : subject, encoding, started, call.hasLasted ? 0 : code)
+  if (!error && Math.random() >= gateway.config.LOG_CALLS) return
   const line = {
     method: subject,
     encoding,
