@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { connect, type NatsConnection, type NatsError, RequestStrategy } from 'nats'
 import { optional, readConfig, text } from '#lib/config/read-config'
+import { natsServers } from '#lib/nats/connect-nats'
 import { readWaits } from '#lib/health/waits'
 import { askReadiness } from './ask-readiness.ts'
 
@@ -23,15 +24,12 @@ async function askGateway(): Promise<string | undefined> {
 }
 
 async function askOverNats(name: string): Promise<string | undefined> {
-  const { protocol, host, username, password } = new URL(readConfig({ NATS_URL: text() }).NATS_URL)
   const options = {
-    servers: host,
+    ...natsServers(readConfig({ NATS_URL: text() }).NATS_URL),
     name: `${name} health`,
     inboxPrefix: `_INBOX_${name}`,
     reconnect: false,
     timeout: 3000,
-    ...(protocol === 'tls:' && { tls: {} }),
-    ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   }
   let connection: NatsConnection
   try {
@@ -49,7 +47,7 @@ async function askOverNats(name: string): Promise<string | undefined> {
     for await (const answer of answers) {
       const { metadata } = answer.json<{ metadata?: { host?: string; starting?: string; waiting?: string } }>()
       if (metadata?.host !== hostname()) continue
-      if (metadata.starting === undefined) return undefined
+      if (metadata.starting !== 'true') return undefined
       const waits = Object.entries(readWaits(metadata.waiting ?? '')).map(([server, at]) => `${server} since ${at}`)
       return `${name} starts${waits.length > 0 ? ` and waits for ${waits.join(', ')}` : ''}`
     }

@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { nameHolders } from '#lib/schema/name-holders'
+import { driverOptions } from '#lib/database/database-url'
+import { sessionSettings } from '#lib/database/session-settings'
+import { readServerUrls, type ServerUrls, writeServerUrls } from '#lib/config/server-urls'
 
 /** The services that keep data, each in a schema of its own under a role of its own, both named `roster_<service>`. */
 export const storingServices = ['users', 'grants', 'idp', 'notifier'] as const
@@ -28,11 +31,13 @@ export async function provision(
   passwords: Passwords,
   options: { dedicated?: boolean; say?: (text: string) => void } = {},
 ): Promise<Urls> {
-  const url = new URL(adminUrl)
-  if (url.pathname.length < 2) url.pathname = '/roster'
-  const database = decodeURIComponent(url.pathname.slice(1))
+  const urls = readServerUrls(adminUrl) ?? { first: new URL(adminUrl), hosts: [] }
+  const { first } = urls
+  if (first.pathname.length < 2) first.pathname = '/roster'
+  const url = writeServerUrls(urls)
+  const database = decodeURIComponent(first.pathname.slice(1))
   await ensureDatabase(url, database, options.dedicated ?? false)
-  const open = () => postgres(url.href, { ...connection, database })
+  const open = () => connect(url, database)
   const [sql, other] = [open(), open()]
   const say = (holders: string) => options.say?.(`provision waits for a lock that ${holders} holds`)
   try {
@@ -47,14 +52,18 @@ export async function provision(
   }
   const roles = ([...storingServices, 'operator'] as const).flatMap((name) => {
     const password = passwords[name]
-    return password === undefined ? [] : [[name, roleUrl(url, name, password)]]
+    return password === undefined ? [] : [[name, roleUrl(urls, name, password)]]
   })
   return Object.fromEntries(roles) as Urls
 }
 
-const connection = { max: 1, onnotice: () => {}, connect_timeout: 30 }
+function connect(text: string, database: string): Sql {
+  const { url, ...options } = driverOptions(text)
+  const target = { target_session_attrs: 'read-write' as const }
+  return postgres(url, { ...options, ...target, max: 1, onnotice: () => {}, connect_timeout: 30, database })
+}
 
-async function ensureDatabase(url: URL, database: string, dedicated: boolean): Promise<void> {
+async function ensureDatabase(url: string, database: string, dedicated: boolean): Promise<void> {
   const exists = await withDatabase(url, database, (sql) => sql`select 1`).then(
     () => true,
     (error: unknown) => {
@@ -76,8 +85,8 @@ async function ensureDatabase(url: URL, database: string, dedicated: boolean): P
   })
 }
 
-async function withDatabase<T>(url: URL, database: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = postgres(url.href, { ...connection, database })
+async function withDatabase<T>(url: string, database: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = connect(url, database)
   try {
     return await work(sql)
   } finally {
@@ -128,6 +137,9 @@ async function arrangeService(
   for (const schema of shared) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
   const path = [role, ...shared].map((schema) => tx`${tx(schema)}`).reduce((all, next) => tx`${all}, ${next}`)
   await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${path}`
+  // A session pooler leaves out what a service asks for when it connects.
+  for (const [name, value] of Object.entries(sessionSettings))
+    await tx`alter role ${tx(role)} in database ${tx(database)} set ${tx(name)} = ${tx.unsafe(`'${value}'`)}`
 }
 
 // Each service says itself which of its tables its role may read (lib/schema/operator.sql). The command compares
@@ -206,11 +218,11 @@ function codeOf(error: unknown): string | undefined {
   return (error as { code?: string }).code
 }
 
-function roleUrl(admin: URL, name: string, password: string): string {
-  const url = new URL(admin)
+function roleUrl({ first, hosts }: ServerUrls, name: string, password: string): string {
+  const url = new URL(first)
   url.username = `roster_${name}`
   url.password = encodeURIComponent(password)
-  return url.href
+  return writeServerUrls({ first: url, hosts })
 }
 
 function setting(name: string): string {

@@ -2,6 +2,8 @@ import { openDatabase, type Sql, untilReachable } from './database/database.ts'
 import { createFeed } from './subscriptions/feed.ts'
 import { migrate } from './schema/migrate.ts'
 import { keepAnswers } from './eventstore/idempotent-answers.ts'
+import { proveSession } from './database/prove-session.ts'
+import { watchSession } from './database/watch-session.ts'
 import { keepRecentEvents } from './events/recent-events.ts'
 import { createStore, type Store } from './eventstore/store.ts'
 import { startOutbox, type OutboxOptions } from './outbox/start-outbox.ts'
@@ -75,8 +77,10 @@ export async function startStoringService<Config extends StoringConfig, Context>
   migrations: URL,
   parts: Parts<Config>,
 ): Promise<Service> {
-  const sql = openDatabase(parts.config.DATABASE_URL, service.name, parts.log)
+  const url = parts.config.DATABASE_URL
+  const sql = openDatabase(url, service.name, parts.log)
   const starting = announceStart(parts.nats, service.name)
+  await untilReachable(parts.nats.waits, () => proveSession(url, service.name))
   await migrate(sql, migrations, parts.log, service.vocabulary, parts.nats.waits)
   const running = await answerFrom(sql, service, parts)
   starting.stop()
@@ -116,6 +120,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     recent,
     checkpointEvery: config.CHECKPOINT_INTERVAL * 1000,
   })
+  const session = watchSession({ url: config.DATABASE_URL, service: name, log })
   const answers = keepAnswers(asked, keys, log)
   const limits = { mostEventBytes: config.EVENT_MAX_BYTES, personal }
   const store = createStore(asked, vocabulary, log, outbox.committed, answers, limits)
@@ -141,6 +146,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     readCaller: createCallerReader(name, config.ROSTER_CALLER_KEY(log)),
     answers,
     deadLetters: outbox.deadLetters,
+    refusal: session.refusal,
     ...(owners && { owners }),
     ...(rolesThere && { rolesThere }),
     services: services(feed, createCheckpointList(asked)),
@@ -152,7 +158,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
       answers.stop()
       await stopAll(background)
       await rewrapping?.stop()
-      await Promise.all([outbox.stop(), chain.stop()])
+      await Promise.all([outbox.stop(), chain.stop(), session.stop()])
       await asked.end()
     },
   }

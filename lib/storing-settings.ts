@@ -1,5 +1,6 @@
 import { lowestLevel, natsUrl } from './config/common-settings.ts'
-import { described, url } from './config/read-config.ts'
+import { described } from './config/read-config.ts'
+import { postgresUrl } from './database/database-url.ts'
 import { checkpointInterval, largestEvent } from './eventstore/limits.ts'
 import { encryptionKey } from './encryption/keys.ts'
 import { callerKey } from './rpc/caller-keys.ts'
@@ -7,8 +8,8 @@ import { callerKey } from './rpc/caller-keys.ts'
 /** The settings of every service with events. */
 export const storingSettings = {
   DATABASE_URL: described(
-    "PostgreSQL, with the service's own role. `npm start` and `provision` take the URL of an administrator instead",
-    url(['postgres', 'postgresql']),
+    "PostgreSQL, with the service's own role. `npm start` and `provision` take the URL of an administrator instead. Of [several hosts](operations.md#several-servers), the one that takes writes counts",
+    postgresUrl,
   ),
   NATS_URL: natsUrl(),
   ROSTER_ENCRYPTION_KEY: described(

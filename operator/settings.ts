@@ -1,6 +1,8 @@
-import { optional, readConfig, url } from '#lib/config/read-config'
+import { optional, readConfig, serverUrls } from '#lib/config/read-config'
 import { projectRoot } from '../deploy/local/home.ts'
 import { type OperatorUrls, readOperatorUrls } from '../deploy/local/operator-urls.ts'
+import { postgresUrl } from '#lib/database/database-url'
+import { redisUrl } from '../services/notifier/redis.ts'
 import { join } from 'node:path'
 import { Refusal } from './refusal.ts'
 
@@ -32,9 +34,9 @@ function fromEnvironment(environment: Record<string, string | undefined>): Opera
   try {
     const read = readConfig(
       {
-        [names[0]]: url(['postgres', 'postgresql']),
-        [names[1]]: url(['nats', 'tls']),
-        [names[2]]: { ...url(['redis', 'rediss']), default: undefined },
+        [names[0]]: postgresUrl,
+        [names[1]]: serverUrls(['nats', 'tls']),
+        [names[2]]: { ...redisUrl, default: undefined },
         [names[3]]: optional(),
       },
       environment,

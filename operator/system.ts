@@ -7,6 +7,10 @@ import { createPersonal, type Personal, type PersonalData, type EncryptionRow } 
 import { encryptionKey } from '#lib/encryption/keys'
 import type { OperatorUrls } from '../deploy/local/operator-urls.ts'
 import type { StoringService } from '../deploy/provision.ts'
+import { driverOptions } from '#lib/database/database-url'
+import { natsServers } from '#lib/nats/connect-nats'
+import { readServerUrls } from '#lib/config/server-urls'
+import { redisOptions } from '../services/notifier/redis.ts'
 import { models } from './models.ts'
 import { Refusal } from './refusal.ts'
 
@@ -45,8 +49,15 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
     jetstream: async () => (await connected()).jetstreamManager({ apiPrefix: 'ROSTER.API', checkAPI: false }),
     redis() {
       if (redisUrl === undefined) return undefined
-      const options = { maxRetriesPerRequest: 0, connectTimeout: patience, retryStrategy: () => null }
-      return (redis ??= new Redis(redisUrl, options).on('error', () => {}))
+      const never = () => null
+      const own = {
+        maxRetriesPerRequest: 0,
+        connectTimeout: patience,
+        retryStrategy: never,
+        sentinelRetryStrategy: never,
+      }
+      const options = Object.assign(redisOptions(redisUrl), own)
+      return (redis ??= new Redis(options).on('error', () => {}))
     },
     async close() {
       redis?.disconnect()
@@ -57,9 +68,14 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
 }
 
 function openSchema(url: string, service: StoringService, mayWrite: boolean): Sql {
-  const asReader = new URL(url)
+  const { url: first, ...options } = driverOptions(url)
+  const asReader = new URL(first)
   asReader.username += `_${service}`
+  // Without the right to write, the session itself is one that only reads.
+  const wanted = asReader.searchParams.get('target_session_attrs')
   return postgres(asReader.href, {
+    ...options,
+    ...(wanted === 'read-write' && { target_session_attrs: 'primary' }),
     // A second connection would not have the temporary tables of `verify`.
     max: 1,
     max_lifetime: null,
@@ -79,19 +95,17 @@ function openSchema(url: string, service: StoringService, mayWrite: boolean): Sq
 }
 
 async function openNats(url: string): Promise<NatsConnection> {
-  const { protocol, host, username, password } = new URL(url)
+  const { hosts } = readServerUrls(url)!
   try {
     return await connect({
-      servers: host,
+      ...natsServers(url),
       name: 'roster-operator',
       inboxPrefix: '_INBOX_operator',
       reconnect: false,
       timeout: patience,
-      ...(protocol === 'tls:' && { tls: {} }),
-      ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     })
   } catch (error) {
-    throw new Refusal(`NATS at ${host} does not let the command in: ${(error as Error).message}`)
+    throw new Refusal(`NATS at ${hosts.join(', ')} does not let the command in: ${(error as Error).message}`)
   }
 }
 

@@ -110,7 +110,7 @@ test('an account belongs to one service; beside them are the keeper of the strea
     OPERATOR: ['operator'],
     ROSTER: ['admin'],
   })
-  const asked = ['STREAM.INFO', 'STREAM.CREATE', 'STREAM.MSG.GET', 'STREAM.PURGE'].map(
+  const asked = ['STREAM.INFO', 'STREAM.CREATE', 'STREAM.UPDATE', 'STREAM.MSG.GET', 'STREAM.PURGE'].map(
     (name) => `${name}.roster-events`,
   )
   for (const name of Object.keys(consumers))

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { described, oneOf, origin, url } from './read-config.ts'
+import { described, oneOf, origin, serverUrls } from './read-config.ts'
 
 /** `PUBLIC_URL`, for the gateway and for each service that writes it into something. */
 export const publicUrl = described(
@@ -11,7 +11,7 @@ export const publicUrl = described(
 export const natsUrl = (fallback?: string) =>
   described(
     'NATS with JetStream, with the account of the service ([nats.conf](../deploy/nats/nats.conf))',
-    url(['nats', 'tls'], fallback),
+    serverUrls(['nats', 'tls'], fallback),
   )
 
 export const logLevels = [...Object.values(pino.levels.labels), 'silent']

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readServerUrls } from './server-urls.ts'
 
 type Environment = Record<string, string | undefined>
 
@@ -68,6 +69,19 @@ export function url(schemes: string[], fallback?: string): Setting<string> {
     fallback,
     schemes.map((scheme) => `\`${scheme}://\``).join(', '),
   )
+}
+
+/** A URL of one of these schemes, which may name several servers, separated by commas. */
+export function serverUrls(schemes: string[], fallback?: string): Setting<string> {
+  const { read, ...rest } = url(schemes, fallback)
+  return {
+    ...rest,
+    read(value) {
+      read(readServerUrls(value)?.first.href ?? '')
+      return value
+    },
+    accepts: `${rest.accepts}; several servers with commas`,
+  }
 }
 
 /** An origin of HTTP, in the spelling of browsers: lower case, Punycode, and no port that the scheme implies. */

@@ -4,7 +4,9 @@ import { RosterError } from '../errors.ts'
 import { roster } from '../health/release.ts'
 import type { Waits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
-import { ownSchema, watchDatabase, watchPool } from './watch-database.ts'
+import { driverOptions } from './database-url.ts'
+import { ownSchema, sessionSettings } from './session-settings.ts'
+import { watchDatabase, watchPool } from './watch-database.ts'
 
 export type Sql = postgres.Sql
 export type Transaction = postgres.TransactionSql
@@ -49,6 +51,7 @@ const connectionErrors = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
   'CONNECTION_ENDED',
+  'COMMIT_UNKNOWN',
   'CONNECT_TIMEOUT',
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -58,6 +61,8 @@ const connectionErrors = new Set([
   'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
+  'FOREIGN_ANSWER',
+  'WRONG_SESSION_ATTRS',
   '57P01',
   '57P02',
   '57P03',
@@ -66,10 +71,6 @@ const connectionErrors = new Set([
   queryCancelled,
 ])
 
-// Every statement must find its rows by an index. PostgreSQL keeps plans, and its statistics are a minute late. So a
-// plan from the time of a small table would still scan the whole table long after it has grown.
-const byIndex = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
-
 const tryAgainAfter = 250
 
 /**
@@ -77,21 +78,27 @@ const tryAgainAfter = 250
  * Metrics name the pool.
  */
 export function openDatabase(url: string, service: string, log: Log, pool: 'main' | 'operations' = 'main'): Sql {
-  const sql = postgres(url, {
+  const { url: first, ...options } = connectionOptions(url, service)
+  const sql = postgres(first, {
+    ...options,
     max: 8,
-    connect_timeout: 5,
-    backoff: false,
     onnotice: (notice) => log.debug({ notice: notice.message }, 'PostgreSQL'),
-    connection: {
-      application_name: applicationName(service),
-      statement_timeout: 30_000,
-      search_path: ownSchema,
-      ...byIndex,
-    },
   })
   watchPool(sql, pool)
   if (pool === 'main') watchDatabase(url, service)
   return sql
+}
+
+/** How a service connects. */
+export function connectionOptions(url: string, service: string) {
+  return {
+    ...driverOptions(url),
+    // A service writes. So it takes no standby, whatever the URL says.
+    target_session_attrs: 'read-write' as const,
+    connect_timeout: 5,
+    backoff: false,
+    connection: { application_name: applicationName(service), search_path: ownSchema, ...sessionSettings },
+  }
 }
 
 // Shows other replicas, and a person at PostgreSQL, which version is connected.
@@ -105,6 +112,16 @@ export function isConnectionError(error: unknown): boolean {
   // PostgreSQL, or a pooler in front of it, reports connection errors as class 08. Every socket error names its system
   // call.
   return connectionErrors.has(String(error.code)) || /^08...$/.test(String(error.code)) || 'syscall' in error
+}
+
+/**
+ * The error of a statement that got the answer of another one. Whether it ran is unknown, as after a lost connection.
+ * Closes the connection, because its next answers would be those of others, too.
+ */
+export function foreignAnswer({ state }: { state: object }): Error {
+  // The patched driver closes it: see docs/decisions/7-patched-driver.md.
+  ;(state as { close(): void }).close()
+  return Object.assign(new Error('a statement got the answer of another one'), { code: 'FOREIGN_ANSWER' })
 }
 
 const deadlockDetected = '40P01'

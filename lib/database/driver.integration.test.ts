@@ -170,3 +170,22 @@ test('the pool reports how many of its connections are used, and how many statem
   expect(load()).toEqual({ idle: sql.options.max, used: 0, waiting: 0 })
   await sql.end({ timeout: 1 })
 })
+
+// PostgreSQL forgets the plans, as a migration beside it makes it do. Without the patch, the driver repeats a statement
+// in two messages, and what others send in between is answered to it.
+test('statements that PostgreSQL no longer knows are repeated, and every answer reaches its own caller', async () => {
+  const sql = openDatabase(database.urls.users, 'test', createLog('test', 'silent'))
+  const ask = (n: number) =>
+    sql<{ n: number; b: Buffer }[]>`select ${n}::int as n, ${Buffer.from([n % 256])}::bytea as b`
+  const askOther = (n: number) =>
+    sql<{ n: number; b: Buffer }[]>`select ${n}::int as n, ${Buffer.from([n % 256])}::bytea as b, 1`
+  for (let round = 0; round < 5; round++) {
+    const answers = numbers(300).map(async (n) => {
+      if (n === 100) await Promise.all(numbers(40).map(() => sql.unsafe('deallocate all')))
+      const [row] = await (n % 2 ? ask(n) : askOther(n))
+      return [row?.n, row?.b?.[0]]
+    })
+    expect(await Promise.all(answers)).toEqual(numbers(300).map((n) => [n, n % 256]))
+  }
+  await sql.end({ timeout: 1 })
+}, 30_000)

@@ -2,6 +2,8 @@ import postgres from 'postgres'
 import { roster } from '../health/release.ts'
 import { watchServer } from '../telemetry/servers.ts'
 import { measures } from '../telemetry/instruments.ts'
+import { driverOptions } from './database-url.ts'
+import { ownSchema } from './session-settings.ts'
 import {
   clockOffset,
   connections,
@@ -20,18 +22,15 @@ const connectWithin = 3
 const answerWithin = 5000
 
 /**
- * The search path of each session: PostgreSQL's own names, and then the schema of the role. It is set at each connect,
- * so a setting of the role cannot change it.
- */
-export const ownSchema = '"$user"'
-
-/**
  * Measures a service's database and what of its events is on the way, until the process ends. It has a connection of
  * its own: where all others are taken, it still sees that.
  */
 export function watchDatabase(url: string, service: string): void {
   if (!measures()) return
-  const sql = postgres(url, {
+  const { url: first, ...options } = driverOptions(url)
+  const sql = postgres(first, {
+    ...options,
+    target_session_attrs: 'read-write',
     max: 1,
     connect_timeout: connectWithin,
     backoff: false,

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import type { EventRow } from '../events/stored-event.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
 import {
   callFunction,
+  foreignAnswer,
   type FunctionCall,
   type Sql,
   type Statement,
@@ -88,15 +90,19 @@ const noProblem: Problem = { stale: [], taken: [], over: [], freed: [] }
 
 class RolledBack extends Error {}
 
-// PostgreSQL runs `append` first, and then the calls from left to right.
-function append(sql: Sql | Transaction, { changes, events, moment, rest }: Batch, calls: FunctionCall[]) {
-  if (calls.length === 0)
-    return sql`select append(${changes}::text::json, ${events}::text::json, ${moment}, ${rest}::text::jsonb)`
-  const results = calls.map(({ name, rows }) => sql`${sql(name)}(${JSON.stringify(rows)}::text::json)`)
-  return sql`
+// PostgreSQL runs `append` first, and then the calls from left to right. The row comes after all of them. What stands
+// between may confuse answers: only the row with the token of this statement says that it ran.
+async function append(sql: Sql | Transaction, { changes, events, moment, rest }: Batch, calls: FunctionCall[]) {
+  const token = randomUUID()
+  const results = [
+    ...calls.map(({ name, rows }) => sql`${sql(name)}(${JSON.stringify(rows)}::text::json)`),
+    sql`${token}::text as token`,
+  ]
+  const answer = await sql<{ token?: string }[]>`
     select ${results.reduce((before, next) => sql`${before}, ${next}`)}
     from append(${changes}::text::json, ${events}::text::json, ${moment}, ${rest}::text::jsonb)
   `
+  if (answer[0]?.token !== token) throw foreignAnswer(answer)
 }
 
 /**

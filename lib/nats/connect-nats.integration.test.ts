@@ -8,6 +8,15 @@ let nats: Nats
 beforeAll(async () => void (nats = await connectNats(testServers().natsUrl.admin, 'admin', silent)))
 afterAll(() => nats?.connection.close())
 
+test('a service that starts while one of its servers is dead connects to another', async () => {
+  const { admin } = testServers().natsUrl
+  for (const url of [admin.replace('@', '@127.0.0.1:1,'), `${admin},nats://127.0.0.1:1`]) {
+    const started = await connectNats(url, 'admin', silent)
+    expect(started.connection.getServer()).toBe(new URL(admin).host)
+    await started.connection.close()
+  }
+})
+
 const hidden = 'PUB hidden 2\r\nhi'
 
 test.each([`open\r\n${hidden}`, `open 0\r\n\r\n${hidden}`, 'a b', 'a\tb', 'ä', ''])(

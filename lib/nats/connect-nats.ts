@@ -10,6 +10,7 @@ import {
 import { createWaits, type Waits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
 import { type Ask, createNatsRequests } from './nats-requests.ts'
+import { readServerUrls } from '../config/server-urls.ts'
 
 export interface Nats {
   connection: NatsConnection
@@ -31,9 +32,8 @@ const patience = 2000
  * inbox.
  */
 export async function connectNats(url: string, service: string, log: Log): Promise<Nats> {
-  const { protocol, host, username, password } = new URL(url)
   const options: ConnectionOptions = {
-    servers: host,
+    ...natsServers(url),
     name: service,
     inboxPrefix: `_INBOX_${service}`,
     maxReconnectAttempts: -1,
@@ -46,10 +46,8 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     // The client would take a stack trace for every request, in case it fails. That costs more than the rest of the
     // request.
     noAsyncTraces: true,
-    ...(protocol === 'tls:' && { tls: {} }),
     pingInterval: 10_000,
     maxPingOut: 2,
-    ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   }
   const waits = createWaits(log)
   const connection = refuseUnsafeSubjects(await connectOrWait(options, waits))
@@ -82,6 +80,17 @@ export async function connectNats(url: string, service: string, log: Log): Promi
       callbacks.add(callback)
       return () => callbacks.delete(callback)
     },
+  }
+}
+
+/** The servers of a URL, and how to log in. Throws where the URL names none. */
+export function natsServers(url: string): ConnectionOptions {
+  const { first, hosts } = readServerUrls(url) ?? { first: new URL(url), hosts: [] }
+  const { protocol, username, password } = first
+  return {
+    servers: hosts,
+    ...(protocol === 'tls:' && { tls: {} }),
+    ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   }
 }
 

@@ -35,7 +35,7 @@ const nanosecondsPerMillisecond = 1_000_000
  * Creates the stream and its consumers, now and whenever they are missing. Answers questions about the state of the
  * stream, and removes the events of an aggregate that came to its end. Of several keepers, one answers.
  */
-export function startStreamKeeper({ nats, log, erasable }: KeeperOptions): Service {
+export function startStreamKeeper({ nats, log, erasable, replicas }: KeeperOptions): Service {
   const { connection } = nats
   let looking: Promise<StreamInfo> | undefined
   let next: Promise<StreamInfo> | undefined
@@ -68,11 +68,12 @@ export function startStreamKeeper({ nats, log, erasable }: KeeperOptions): Servi
 
   async function lookBy(apiPrefix: string): Promise<StreamInfo> {
     const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
-    const info = await ensureStream(manager, known ? goneFor : 0)
+    const info = await ensureStream(manager, { wait: known ? goneFor : 0, replicas })
     known = true
     size = info.state.bytes
     if (info.created !== consumersOf) {
       infos = await ensureConsumers(manager)
+      await ensureReplicas(manager, info, replicas)
       consumersOf = info.created
     }
     return info
@@ -134,24 +135,48 @@ export interface KeeperOptions {
   log: Log
   /** What the keeper removes when it is asked. Default: what is about a person. */
   erasable?: Erasable
+  /** The servers that hold the stream. Without it: one for a new stream, and as many as there are for an existing one. */
+  replicas?: number | undefined
 }
 
 /** Creates the stream where it is missing, after `wait` milliseconds. Does not change an existing one. */
-export async function ensureStream(manager: JetStreamManager, wait = 0): Promise<StreamInfo> {
+export async function ensureStream(
+  manager: JetStreamManager,
+  { wait = 0, replicas }: { wait?: number; replicas?: number | undefined } = {},
+): Promise<StreamInfo> {
   return orMake(
     () => manager.streams.info(streamName),
     async () => {
       if (wait > 0) await sleep(wait)
-      return manager.streams.add({
-        name: streamName,
-        subjects: ['roster.events.>'],
-        retention: RetentionPolicy.Limits,
-        storage: StorageType.File,
-        max_age: nanos(30 * 24 * 60 * 60 * 1000),
-        duplicate_window: nanos(2 * 60 * 1000),
-      })
+      return manager.streams
+        .add({
+          name: streamName,
+          subjects: ['roster.events.>'],
+          retention: RetentionPolicy.Limits,
+          storage: StorageType.File,
+          max_age: nanos(30 * 24 * 60 * 60 * 1000),
+          duplicate_window: nanos(2 * 60 * 1000),
+          ...(replicas && { num_replicas: replicas }),
+        })
+        .catch((cause: Error) => {
+          throw replicas && /replica|cluster|peer/i.test(cause.message) ? notSo(replicas, cause) : cause
+        })
     },
   )
+}
+
+// The one thing that is ever changed on an existing stream. Its consumers follow it.
+async function ensureReplicas(manager: JetStreamManager, { config, cluster }: StreamInfo, replicas?: number) {
+  if (replicas === undefined || config.num_replicas === replicas) return
+  // Such a server would note the number, and keep one copy.
+  if (!cluster) throw notSo(replicas, new Error('NATS is no cluster'))
+  await manager.streams.update(streamName, { num_replicas: replicas }).catch((cause: Error) => {
+    throw notSo(replicas, cause)
+  })
+}
+
+function notSo(replicas: number, cause: Error): Error {
+  return new Error(`NATS_STREAM_REPLICAS cannot be ${replicas}: ${cause.message}`, { cause })
 }
 
 function ensureConsumers(manager: JetStreamManager): Promise<ConsumerInfo[]> {

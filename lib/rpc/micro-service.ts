@@ -9,9 +9,10 @@ const instances = new WeakMap<NatsConnection, string>()
 
 /**
  * Registers this process as a NATS micro service that answers `$SRV.PING`, `INFO` and `STATS`. Its queue group has the
- * same name. The metadata of `INFO` says how many events are dead letters, and which servers the service waits for.
+ * same name. The metadata of `INFO` says how many events are dead letters, and which servers the service waits for. A
+ * service that refuses every call counts as one that has not started.
  */
-export function addMicroService(nats: Nats, name: string, deadLetters: () => number): Promise<Service> {
+export function addMicroService(nats: Nats, name: string, { deadLetters, refuses }: State): Promise<Service> {
   const metadata = {
     ...metadataOf(nats),
     // The client reads these for each answer to INFO and STATS, but only once for PING.
@@ -21,8 +22,16 @@ export function addMicroService(nats: Nats, name: string, deadLetters: () => num
     get waiting() {
       return String(nats.waits)
     },
+    get starting() {
+      return refuses() ? 'true' : ''
+    },
   }
   return nats.connection.services.add({ name, version: roster.version, queue: name, metadata })
+}
+
+interface State {
+  deadLetters: () => number
+  refuses: () => boolean
 }
 
 /**

@@ -88,6 +88,8 @@ export interface ServeOptions<Context> {
   readCaller: ReadCaller
   /** The number of the service's events that were refused for good. Default: none. */
   deadLetters?: () => number
+  /** The error of every call, while the service can answer none. */
+  refusal?: () => RosterError | undefined
   /** Keeps the answers to requests with an Idempotency-Key. Without it, the key has no effect. */
   answers?: Answers
 }
@@ -95,7 +97,10 @@ export interface ServeOptions<Context> {
 /** Answers the methods of the services over NATS. When it is stopped, it finishes the requests under way. */
 export async function serve<Context>(options: ServeOptions<Context>): Promise<Service> {
   const { connection } = options.nats
-  const service = await addMicroService(options.nats, options.name, options.deadLetters ?? (() => 0))
+  const service = await addMicroService(options.nats, options.name, {
+    deadLetters: options.deadLetters ?? (() => 0),
+    refuses: () => options.refusal?.() !== undefined,
+  })
   // Each with the time of its arrival, on the clock of `performance`.
   const underWay = new BriefMap<Promise<void>, number>()
   const unwatch = [
@@ -166,6 +171,8 @@ function prepare<Context>(
   return async (received, bytes) => {
     const { caller, deadline } = received
     if (deadline <= Date.now()) throw deadlineExceeded()
+    const refusal = options.refusal?.()
+    if (refusal) throw refusal
     const call: Call = {
       ...received,
       ...(rolesThere && { rolesIn: (organizationId) => rolesThere(context, caller.userId, organizationId) }),

@@ -1,7 +1,8 @@
 import { createSecureContext } from 'node:tls'
 import { lowestLevel, natsUrl, publicUrl } from '#lib/config/common-settings'
-import { described, integer, oneOf, optional, origins, readConfig, text, url } from '#lib/config/read-config'
+import { described, integer, oneOf, optional, origins, readConfig, serverUrls, text } from '#lib/config/read-config'
 import { callerKeys } from '#lib/rpc/caller-keys'
+import { loggedCalls } from './call/log-calls.ts'
 import { services } from './health/readiness.ts'
 
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>
@@ -23,6 +24,14 @@ export function readGatewayConfig(environment: Record<string, string | undefined
   return config
 }
 
+// JetStream knows no other numbers that help: an even one bears no more losses than the number below it.
+const { read: readReplicas, accepts } = oneOf(['1', '3', '5'])
+const replicas = {
+  read: (text: string): number | undefined => Number(readReplicas(text)),
+  default: undefined,
+  accepts: accepts!,
+}
+
 const tlsSettings = {
   TLS_CERT: described('The certificate chain. With it and its key, the port speaks TLS only', optional('PEM')),
   TLS_KEY: described('The private key of the certificate', optional('PEM')),
@@ -36,9 +45,17 @@ export const settings = {
   NATS_URL: natsUrl('nats://127.0.0.1:4222'),
   NATS_KEEPER_URL: described(
     'NATS with the account that creates and repairs the event stream. Without it: `NATS_URL`, which is enough where all services share one account',
-    url(['nats', 'tls'], ''),
+    serverUrls(['nats', 'tls'], ''),
+  ),
+  NATS_STREAM_REPLICAS: described(
+    'The servers of a [cluster of NATS](operations.md#a-cluster-of-nats) that hold the event stream, also where the stream is there already. Without it, a new stream has one, and an existing one keeps what it has',
+    replicas,
   ),
   LOG_LEVEL: lowestLevel,
+  LOG_CALLS: described(
+    'The calls of which the log has a line: a thousand a second are 200 GB a day. Those that fail are always there',
+    loggedCalls,
+  ),
   ROSTER_CALLER_KEYS: described(
     'The keys by which the gateway signs callers, one for each service. They are [derived from the root key](decisions/9-keys-of-services.md)',
     { ...callerKeys(services), accepts: `\`${services.map((name) => `${name}:KEY`).join(',')}\`` },

@@ -78,7 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }
   shareStreams(grpc, handlers, config.REQUEST_TIMEOUT_MS)
   answerBrokenRequests(http, config.REQUEST_TIMEOUT_MS)
-  const announced = await addMicroService(nats, 'gateway', () => 0)
+  const announced = await addMicroService(nats, 'gateway', { deadLetters: () => 0, refuses: () => false })
   await nats.connection.flush()
   http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })
   await once(http, 'listening')

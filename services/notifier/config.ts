@@ -3,6 +3,7 @@ import { domainToASCII } from 'node:url'
 import { publicUrl } from '#lib/config/common-settings'
 import { described, integer, readConfig, type Setting, url } from '#lib/config/read-config'
 import { storingSettings } from '#lib/storing-settings'
+import { redisUrl } from './redis.ts'
 import { destinations } from './webhooks/destination.ts'
 
 /** Reads the service's settings. Throws one Error that lists every problem. */
@@ -35,7 +36,7 @@ const sender: Setting<Sender | undefined> = {
 
 export const settings = {
   ...storingSettings,
-  REDIS_URL: described('Redis', url(['redis', 'rediss'])),
+  REDIS_URL: described('Redis, or [its Sentinels](operations.md#several-servers) and the name of the master', redisUrl),
   SMTP_URL: described(
     'The mail server, with user and password. `smtp://` uses STARTTLS if the server offers it; with `?requireTLS=true`, no mail goes without TLS',
     url(['smtp', 'smtps']),

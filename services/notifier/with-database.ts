@@ -11,6 +11,7 @@ import { announceStart } from '#lib/rpc/micro-service'
 import { createCheckpointList } from '#lib/audit-log/chain-rows'
 import { createFeed } from '#lib/subscriptions/feed'
 import { migrate } from '#lib/schema/migrate'
+import { NoSession, proveSession } from '#lib/database/prove-session'
 import { Misfit } from '#lib/health/release'
 import { reEncrypt } from '#lib/encryption/re-encrypt'
 import { ownEvents } from '#lib/subscriptions/own-events'
@@ -74,14 +75,15 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
   const { waits } = options.nats
   const starting = announceStart(options.nats, 'notifier')
   let isMigrated = false
-  let misfit: Misfit | undefined
+  let misfit: Misfit | NoSession | undefined
 
   const migrating = repeat({
     async work() {
       try {
+        await proveSession(options.config.DATABASE_URL, 'notifier')
         await migrate(sql, new URL('./migrations/', import.meta.url), options.log, model, waits)
       } catch (error) {
-        if (!(error instanceof Misfit)) throw error
+        if (!(error instanceof Misfit || error instanceof NoSession)) throw error
         misfit = error
         return 'done'
       }

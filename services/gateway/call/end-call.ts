@@ -6,7 +6,7 @@ import { measureCall } from '#lib/rpc/measures'
 import type { ArrivedCall } from './arrived-call.ts'
 
 /**
- * Ends a call: writes its one line into the log, measures it, and records a PERMISSION_DENIED, so that grants can
+ * Ends a call: measures it, writes its one line into the log unless `LOG_CALLS` leaves it out, and records a PERMISSION_DENIED, so that grants can
  * explain it. `request`: as far as it was read. `own` adds to the line.
  */
 export function endCall(call: ArrivedCall, error?: RosterError, request?: Uint8Array, own?: object): void {
@@ -19,6 +19,7 @@ function logCall(call: ArrivedCall, error: RosterError | undefined, own: object 
   const { encoding, requestId } = arrival
   const code = error?.code ?? 0
   measureCall(isUnproved(call) ? '_OTHER' : subject, encoding, started, call.hasLasted ? 0 : code)
+  if (!error && Math.random() >= gateway.config.LOG_CALLS) return
   const line = {
     method: subject,
     encoding,

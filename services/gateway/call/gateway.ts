@@ -25,6 +25,7 @@ export interface Gateway {
 
 export interface CallSettings extends BodySettings {
   TRUST_TRACEPARENT: string
+  LOG_CALLS: number
   CALL_TIMEOUT_MS: number
   MAX_CALL_TIMEOUT_MS: number
   STREAM_MAX_AGE_MS: number

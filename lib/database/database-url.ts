@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import type postgres from 'postgres'
+import type { Setting } from '../config/read-config.ts'
+import { readServerUrls } from '../config/server-urls.ts'
+
+/** The schemes of PostgreSQL's URLs. */
+export const postgresSchemes = ['postgres', 'postgresql']
+
+/** What the driver takes: it reads neither ports of several hosts nor files of certificates from a URL. */
+export type DriverOptions = { url: string } & Pick<postgres.Options<Record<string, never>>, 'host' | 'port' | 'ssl'>
+
+const standardPort = 5432
+
+/** How the driver reaches the hosts of a URL, with libpq's `sslrootcert`. Throws where that file cannot be read. */
+export function driverOptions(text: string): DriverOptions {
+  const read = readServerUrls(text)
+  if (!read) return { url: text }
+  const { first, hosts } = read
+  const ssl = tlsOf(first)
+  const all = hosts.map((host) => host.replace(/:\d+$/, '').replaceAll(/[[\]]/g, ''))
+  const ports = hosts.map((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? standardPort))
+  // Its types tell of one host alone.
+  const several = { host: all, port: ports } as unknown as Pick<DriverOptions, 'host' | 'port'>
+  return { url: first.href, ...(hosts.length > 1 && several), ...(ssl && { ssl }) }
+}
+
+// A file means that the server is verified. Only `verify-ca` lets its certificate have any name.
+function tlsOf(url: URL) {
+  const [file, mode] = ['sslrootcert', 'sslmode'].map((name) => url.searchParams.get(name))
+  if (!file || file === 'system') return undefined
+  url.searchParams.delete('sslrootcert')
+  if (mode === 'disable') return undefined
+  const ca = readFileSync(file, 'utf8')
+  return { ca, ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }) }
+}
+
+/** A setting that is a URL of PostgreSQL. */
+export const postgresUrl: Setting<string> = {
+  read(text) {
+    const first = readServerUrls(text)?.first
+    if (!first || !postgresSchemes.includes(first.protocol.slice(0, -1)))
+      throw new Error(`is not a URL of the kind ${postgresSchemes.map((scheme) => `${scheme}://`).join(' or ')}`)
+    try {
+      driverOptions(text)
+    } catch (cause) {
+      throw new Error('names a file by sslrootcert that cannot be read', { cause })
+    }
+    return text
+  },
+  accepts: `${postgresSchemes.map((scheme) => `\`${scheme}://\``).join(', ')}; several hosts with commas`,
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+import { connectionOptions } from './database.ts'
+import { sessionSettings } from './session-settings.ts'
+
+/** Milliseconds after which a connection waits for one that another connection has. */
+const patience = 2000
+
+/**
+ * The error of a connection that is no session of PostgreSQL, because of a pooler between them. A service that went on
+ * would lose writes.
+ */
+export class NoSession extends Error {
+  constructor(what: string, remedy: string) {
+    super(`Roster cannot work through the pooler that DATABASE_URL leads to, because ${what}: ${remedy}${elsewhere}.`)
+  }
+}
+
+const elsewhere = ', or let DATABASE_URL lead to PostgreSQL itself (docs/reliability.md)'
+
+/**
+ * Throws NoSession where connections are no sessions of their own, or lack their settings. An idle pool of transactions
+ * gives one connection the same session again and again. So the proof takes two connections, and one holds a
+ * transaction meanwhile. A signal ends the proof.
+ */
+export async function proveSession(url: string, service: string, signal?: AbortSignal): Promise<void> {
+  try {
+    await prove(url, service, signal)
+  } catch (error) {
+    if (!(error instanceof NoSession)) throw error
+    // A connection that broke in between is another session, too.
+    await prove(url, service, signal)
+  }
+}
+
+async function prove(url: string, service: string, signal: AbortSignal | undefined): Promise<void> {
+  const [one, other] = [open(url, service), open(url, service)]
+  const close = () => void Promise.all([one, other].map((sql) => sql.end({ timeout: 0 })))
+  signal?.addEventListener('abort', close, { once: true })
+  try {
+    await compareSessions(one, other)
+    await compareSettings(one)
+  } catch (error) {
+    throw named(error)
+  } finally {
+    signal?.removeEventListener('abort', close)
+    await Promise.all([one, other].map((sql) => sql.end({ timeout: 1 })))
+  }
+}
+
+function open(url: string, service: string): postgres.Sql {
+  const { url: first, ...options } = connectionOptions(url, service)
+  return postgres(first, { ...options, max: 1, fetch_types: false, onnotice: () => {} })
+}
+
+async function compareSessions(one: postgres.Sql, other: postgres.Sql): Promise<void> {
+  const before = await processOf(one)
+  await other.unsafe('begin')
+  const held = await processOf(other)
+  const asked = processOf(one)
+  const after = await Promise.race([asked, sleep(patience, undefined, { ref: false })])
+  // Where PostgreSQL itself hangs, it does not answer this either.
+  await other.unsafe('rollback')
+  const later = await processOf(other)
+  if (before === after && held === later && before !== held) return
+  await asked.catch(() => {})
+  throw new NoSession('it shares sessions among connections', 'set its pool_mode to session')
+}
+
+// By the simple protocol: no pool can take apart what is one message.
+async function processOf(sql: postgres.Sql): Promise<number> {
+  const [row] = await sql.unsafe<[{ pid: number }]>('select pg_backend_pid() as pid')
+  return row.pid
+}
+
+async function compareSettings(sql: postgres.Sql): Promise<void> {
+  const names = Object.keys(sessionSettings).map((name) => `'${name}'`)
+  const [row] = await sql.unsafe<[{ isOwn: boolean | null; found: Record<string, string> }]>(`
+    select current_schema() = current_user as "isOwn",
+      (select json_object_agg(name, setting) from pg_settings where name in (${names.join()})) as found
+  `)
+  const missing = Object.entries(sessionSettings).flatMap(([name, value]) =>
+    row.found[name] === String(value) ? [] : [name],
+  )
+  if (row.isOwn !== true) missing.push('search_path')
+  if (missing.length > 0)
+    throw new NoSession(
+      `it leaves out ${missing.join(', ')} of each connection`,
+      'call `provision` of this release, which keeps them with the roles',
+    )
+}
+
+// A pooler reports all of its errors by the same code, and may close the connection then.
+function named(thrown: unknown): unknown {
+  const error = (thrown as Error).cause ?? thrown
+  if (!(error instanceof postgres.PostgresError) || error.code !== '08P01') return thrown
+  const [, setting] = /unsupported startup parameter: (\w+)/.exec(error.message) ?? []
+  if (setting !== undefined) {
+    const names = ['search_path', ...Object.keys(sessionSettings)].join(',')
+    return new NoSession(
+      `it refuses the setting ${setting} of a connection`,
+      `set its ignore_startup_parameters to ${names} and call \`provision\` of this release, which keeps them with the roles`,
+    )
+  }
+  if (/statement pooling/.test(error.message))
+    return new NoSession('it shares sessions among connections', 'set its pool_mode to session')
+  return thrown
+}

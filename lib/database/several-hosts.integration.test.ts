@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { alterAnswers } from '#test/support/altered-answers'
+import { silent } from '#test/support/counters'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { isConnectionError, openDatabase } from './database.ts'
+
+let database: TestDatabase
+beforeAll(async () => void (database = await createDatabase()))
+afterAll(() => database.drop())
+
+const dead = '127.0.0.1:1'
+/** The URL with these hosts in place of its own. */
+const at = (hosts: string[], more = '') => {
+  const { username, password, pathname } = new URL(database.urls.users)
+  return `postgres://${username}:${password}@${hosts.join(',')}${pathname}${more}`
+}
+const open = (url: string) => {
+  const sql = openDatabase(url, 'test', silent)
+  onTestFinished(() => sql.end({ timeout: 1 }))
+  return sql
+}
+const own = () => new URL(database.urls.users).host
+
+async function silentHost() {
+  const server = createServer(() => {})
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A server that says that it is a standby. */
+async function standby() {
+  const { url, alter } = await alterAnswers(database.urls.users)
+  alter((answer) => answer.replace('S\0\0\0\x17in_hot_standby\0off\0', 'S\0\0\0\x16in_hot_standby\0on\0'))
+  return { host: new URL(url).host, promote: () => alter((answer) => answer) }
+}
+
+test('where a host is dead or silent, the next one answers', async () => {
+  const sql = open(at([dead, await silentHost(), own()]))
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, async (_, n) => (await sql`select ${n}::int as n`)[0]!['n']),
+  )
+  expect(answers).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+}, 30_000)
+
+test('where no host can be reached, each is tried once, and the statement fails', async () => {
+  const began = Date.now()
+  const failed = await open(at([dead, await silentHost()]))`select 1`.catch((error: unknown) => error)
+  expect(failed).toSatisfy(isConnectionError)
+  expect(Date.now() - began).toBeLessThan(10_000)
+}, 30_000)
+
+test.each(['', '?target_session_attrs=read-write', '?target_session_attrs=any'])(
+  'a service never takes a standby, also with %j, and goes on once it is promoted',
+  async (more) => {
+    const { host, promote } = await standby()
+    const alone = open(at([host], more))
+    await expect(alone`select 1`).rejects.toSatisfy(isConnectionError)
+    expect(await open(at([host, own()], more))`select 1 as one`).toEqual([{ one: 1 }])
+    promote()
+    expect(await alone`select 1 as one`).toEqual([{ one: 1 }])
+  },
+)
+
+test('a first statement whose connection breaks fails, also with several hosts', async () => {
+  const sql = open(at([own(), dead]))
+  const admin = postgres(database.adminUrl, { max: 1 })
+  const sleeping = sql`select pg_sleep(20)`.catch((error: unknown) => error)
+  await expect
+    .poll(
+      async () =>
+        (
+          await admin`select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep(20)%' and usename = 'roster_users'`
+        ).length,
+    )
+    .toBe(1)
+  expect(await sleeping).toSatisfy(isConnectionError)
+  await admin.end()
+})

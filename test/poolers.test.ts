@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Servers } from '../deploy/local/servers.ts'
+import type { StoringService } from '../deploy/provision.ts'
+import { proveSession } from '#lib/database/prove-session'
+import { watchSession } from '#lib/database/watch-session'
+import { callJson } from './e2e/clients/json.ts'
+import { type House, startHouse } from './house.ts'
+import { createDatabase, type TestDatabase } from './support/database.ts'
+import { hasPgbouncer, type Pgbouncer, startPgbouncer } from './support/pgbouncer.ts'
+import { startOwnNats } from './support/publishing.ts'
+import { keepingLog } from './support/rpc.ts'
+
+const sharing =
+  'Roster cannot work through the pooler that DATABASE_URL leads to, because it shares sessions among connections: ' +
+  'set its pool_mode to session, or let DATABASE_URL lead to PostgreSQL itself (docs/reliability.md).'
+
+describe.skipIf(!hasPgbouncer)('through PgBouncer (where Debian’s package pgbouncer is installed)', () => {
+  let servers: Servers
+  let database: TestDatabase
+  beforeAll(async () => {
+    ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
+  })
+  afterAll(async () => {
+    await Promise.all([database.drop(), servers.stop()])
+  })
+
+  async function pool(settings: Parameters<typeof startPgbouncer>[1]): Promise<Pgbouncer> {
+    const pgbouncer = await startPgbouncer(Object.values(database.urls), settings)
+    onTestFinished(() => pgbouncer.stop())
+    return pgbouncer
+  }
+  const proof = (through: Pgbouncer) => proveSession(through.through(database.urls.users), 'test')
+
+  test.each(['users', 'notifier'] as const)(
+    '%s refuses to start in transaction mode, with one sentence',
+    async (name) => {
+      const { through } = await pool({ mode: 'transaction' })
+      expect(await start(name, through(database.urls[name]))).toEqual([1, [sharing]])
+    },
+  )
+
+  test.each([
+    ['transactions', { mode: 'transaction' }],
+    ['statements', { mode: 'statement' }],
+    ['transactions with one session alone', { mode: 'transaction', size: 1 }],
+  ] as const)('a pool of %s is refused', async (_, settings) => {
+    await expect(proof(await pool(settings))).rejects.toThrow(sharing)
+  })
+
+  test('a pool of transactions is refused while others use its sessions in turns', async () => {
+    const pgbouncer = await pool({ mode: 'transaction', size: 2, more: 'server_round_robin = 1' })
+    const others = [0, 1].map(() => postgres(pgbouncer.through(database.urls.users), { max: 1, prepare: false }))
+    await Promise.all(others.map((sql) => sql`select pg_sleep(0.2)`))
+    await expect(proof(pgbouncer)).rejects.toThrow(sharing)
+    await Promise.all(others.map((sql) => sql.end()))
+  })
+
+  test('a pooler that leaves out a setting which no role has is refused, and its setting is named', async () => {
+    const admin = postgres(database.adminUrl, { max: 1 })
+    await admin`alter role roster_idp in database ${admin(new URL(database.adminUrl).pathname.slice(1))} reset enable_seqscan`
+    await admin.end()
+    const { through } = await pool({ mode: 'session' })
+    await expect(proveSession(through(database.urls.idp), 'test')).rejects.toThrow(
+      /because it leaves out enable_seqscan of each connection: call `provision`/,
+    )
+  })
+
+  test('a pooler that refuses a setting is refused, and the settings to ignore are named', async () => {
+    await expect(proof(await pool({ mode: 'session', ignore: 'extra_float_digits' }))).rejects.toThrow(
+      /because it refuses the setting \w+ of a connection: set its ignore_startup_parameters to search_path,statement_timeout,/,
+    )
+  })
+
+  test('a pool that comes to share sessions while a service runs has every call refused, until it no longer does', async () => {
+    const pgbouncer = await pool({ mode: 'session' })
+    const { log, lines } = keepingLog()
+    const url = pgbouncer.through(database.urls.users)
+    const watch = watchSession({ url, service: 'users', log, every: 50 })
+    onTestFinished(() => watch.stop())
+    expect(watch.refusal()).toBeUndefined()
+    await pgbouncer.change({ mode: 'transaction' })
+    await vi.waitFor(() => expect(watch.refusal()).toMatchObject({ reason: 'STORE_UNAVAILABLE' }))
+    await pgbouncer.change({ mode: 'session' })
+    await vi.waitFor(() => expect(watch.refusal()).toBeUndefined())
+    expect(lines.join('').match(/all calls are refused/g)).toHaveLength(1)
+    expect(lines.join('')).toContain(sharing)
+  })
+
+  describe('in session mode', () => {
+    let pgbouncer: Pgbouncer
+    let house: House
+    beforeAll(async () => {
+      const own = await createDatabase()
+      pgbouncer = await startPgbouncer(Object.values(own.urls), { mode: 'session' })
+      const urls = Object.entries(own.urls).map(([name, url]) => [name, pgbouncer.through(url)])
+      house = await startHouse(Object.fromEntries(urls) as Record<StoringService, string>, {}, { servers: inHouse() })
+      return async () => {
+        await house.stop()
+        await pgbouncer.stop()
+        await own.drop()
+      }
+    }, 120_000)
+    const inHouse = () => ({ ...servers, databasePasswords: {} as never, serviceDatabaseUrls: {} as never })
+
+    test('everything that is written is read again', async () => {
+      const { url, adminToken: token } = house
+      const add = async (n: number) => {
+        const email = { email: `pooled-${n}@example.com` }
+        const profile = { firstName: 'Ada', lastName: `Number${n}` }
+        const { ok } = await callJson('AddHumanUser', { userName: `pooled-${n}`, profile, email }, { url, token })
+        return String(ok!['userId'])
+      }
+      const ids = await Promise.all(Array.from({ length: 30 }, (_, n) => add(n)))
+      expect(new Set(ids).size).toBe(30)
+      const read = await Promise.all(ids.map((userId) => callJson('GetUser', { userId }, { url, token })))
+      expect(read.map(({ ok }) => JSON.stringify(ok).match(/Number\d+/)?.[0])).toEqual(ids.map((_, n) => `Number${n}`))
+    })
+  })
+
+  /** Starts the service, and gives its exit code and the fatal lines of its log. */
+  async function start(name: StoringService, url: string): Promise<[unknown, string[]]> {
+    const env = {
+      PATH: process.env['PATH'],
+      DATABASE_URL: url,
+      NATS_URL: servers.natsUrl[name],
+      REDIS_URL: 'redis://127.0.0.1:1',
+      SMTP_URL: 'smtp://127.0.0.1:1',
+      ROSTER_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      ROSTER_CALLER_KEY: randomBytes(32).toString('base64'),
+    }
+    const child = spawn(process.execPath, [`services/${name}/main.ts`], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+    const lines = said.split('\n').filter((line) => line.includes('"level":60'))
+    return [code, lines.map((line) => (JSON.parse(line) as { err: { message: string } }).err.message)]
+  }
+})

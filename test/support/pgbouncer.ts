@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../deploy/local/ports.ts'
+import { onPath } from '../../deploy/local/servers/program.ts'
+
+/** Whether Debian's package `pgbouncer` is there. */
+export const hasPgbouncer = onPath('pgbouncer') !== undefined
+
+/** What operators tell PgBouncer to ignore, because it refuses a client otherwise. */
+export const usualIgnore =
+  'extra_float_digits,search_path,statement_timeout,enable_seqscan,enable_hashjoin,enable_mergejoin'
+
+export interface Pgbouncer {
+  /** The URL of the same role and database, by way of PgBouncer. */
+  through(url: string): string
+  /** Reads another mode. Clients that are connected keep their sessions. */
+  change(settings: Settings): Promise<void>
+  stop(): Promise<void>
+}
+
+interface Settings {
+  mode: 'session' | 'transaction' | 'statement'
+  ignore?: string
+  /** Sessions for each role. */
+  size?: number
+  /** Further lines of its file. */
+  more?: string
+}
+
+/** Starts a PgBouncer in front of the PostgreSQL of these URLs. */
+export async function startPgbouncer(urls: string[], settings: Settings): Promise<Pgbouncer> {
+  const folder = mkdtempSync(join(tmpdir(), 'roster-pgbouncer-'))
+  chmodSync(folder, 0o755)
+  const port = await freePort(0)
+  const file = (name: string) => join(folder, name)
+  const all = urls.map((url) => new URL(url))
+  const users = all.map((url) => `"${url.username}" "${decodeURIComponent(url.password)}"\n`)
+  const write = (given: Settings) =>
+    writeFileSync(file('pgbouncer.ini'), iniOf(all[0]!, port, file('users.txt'), given))
+  writeFileSync(file('users.txt'), users.join(''))
+  write(settings)
+  // It refuses root.
+  const asOther = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  const child = spawn(onPath('pgbouncer')!, ['-q', file('pgbouncer.ini')], { cwd: '/', stdio: 'ignore', ...asOther })
+  await answers(port, child)
+  return {
+    through(url) {
+      const way = new URL(url)
+      way.host = `127.0.0.1:${port}`
+      return way.href
+    },
+    async change(given) {
+      write(given)
+      child.kill('SIGHUP')
+      await sleep(200)
+    },
+    async stop() {
+      child.kill('SIGKILL')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+function iniOf(
+  server: URL,
+  port: number,
+  users: string,
+  { mode, ignore = usualIgnore, size = 100, more = '' }: Settings,
+): string {
+  return `[databases]
+* = host=${server.hostname} port=${server.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = plain
+auth_file = ${users}
+pool_mode = ${mode}
+default_pool_size = ${size}
+max_client_conn = 500
+ignore_startup_parameters = ${ignore}
+${more}
+`
+}
+
+async function answers(port: number, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    if (child.exitCode !== null) throw new Error(`pgbouncer ended with ${child.exitCode}`)
+    const socket = connect(port, '127.0.0.1')
+    const isThere = await Promise.race([once(socket, 'connect').then(() => true), sleep(1000, false)]).catch(
+      () => false,
+    )
+    socket.destroy()
+    if (isThere) return
+    await sleep(50)
+  }
+  throw new Error('pgbouncer does not listen')
+}
