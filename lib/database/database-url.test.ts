@@ -27,7 +27,7 @@ test('a file of sslrootcert is what the server is verified by, with its name unl
   expect(driverOptions('postgres://a/db?sslrootcert=system').url).toContain('sslrootcert=system')
 })
 
-test('a file that cannot be read, and a text that is no URL, are told at the start', () => {
+test('a file that cannot be read, and a text that is no URL, are reported at the start', () => {
   expect(() => postgresUrl.read('postgres://a/db?sslrootcert=/nowhere')).toThrow('sslrootcert that cannot be read')
   for (const text of ['mysql://a/db', 'postgres://a,b:99999/db', 'a:5432'])
     expect(() => postgresUrl.read(text)).toThrow('is not a URL of the kind postgres://')

@@ -19,7 +19,7 @@ export function driverOptions(text: string): DriverOptions {
   const ssl = tlsOf(first)
   const all = hosts.map((host) => host.replace(/:\d+$/, '').replaceAll(/[[\]]/g, ''))
   const ports = hosts.map((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? standardPort))
-  // Its types tell of one host alone.
+  // Its types know one host alone.
   const several = { host: all, port: ports } as unknown as Pick<DriverOptions, 'host' | 'port'>
   return { url: first.href, ...(hosts.length > 1 && several), ...(ssl && { ssl }) }
 }

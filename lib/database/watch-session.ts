@@ -12,8 +12,8 @@ export interface SessionWatch {
 }
 
 /**
- * Proves again and again that connections are sessions: somebody may put a pooler in between while the service runs.
- * The log tells once that they are not, and once that they are again.
+ * Proves again and again that connections are sessions: an operator may put a pooler in between while the service runs.
+ * The log says once that they are not, and once that they are again.
  */
 export function watchSession({ url, service, log, every = 60_000 }: Watched): SessionWatch {
   let refusal: RosterError | undefined
@@ -31,7 +31,7 @@ export function watchSession({ url, service, log, every = 60_000 }: Watched): Se
     },
     every,
     retryAfter: every,
-    // A database that is away tells nothing of this. Others tell that it is away.
+    // A database that is away shows nothing of this, and others report that it is away.
     failed: (error) => log.debug({ err: error }, 'whether connections are sessions cannot be seen'),
   })
   return { refusal: () => refusal, stop: () => looking.stop() }

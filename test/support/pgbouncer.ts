@@ -11,7 +11,7 @@ import { onPath } from '../../deploy/local/servers/program.ts'
 /** Whether Debian's package `pgbouncer` is there. */
 export const hasPgbouncer = onPath('pgbouncer') !== undefined
 
-/** What operators tell PgBouncer to ignore, because it refuses a client otherwise. */
+/** What PgBouncer is configured to ignore, because it refuses a client otherwise. */
 export const usualIgnore =
   'extra_float_digits,search_path,statement_timeout,enable_seqscan,enable_hashjoin,enable_mergejoin'
 
