@@ -11,7 +11,7 @@ export type FindOwner<Context> = (
 ) => Promise<{ userId?: string; organizationId: string; projectId?: string } | undefined>
 
 /**
- * Throws unless the method's access option allows the caller. Returns whether the caller holds the declared permission,
+ * The permission check: throws unless the method's access option allows the caller. Returns whether the caller holds the declared permission,
  * because a caller may reach its own object without it. UNAUTHENTICATED TOKEN_MISSING, PERMISSION_DENIED.
  */
 export async function authorize<Context>(

@@ -25,7 +25,7 @@ export interface Attempted {
 }
 
 /**
- * The rate limits of sign-in. Counts an attempt to sign in before its password is checked, so that simultaneous
+ * The rate limits of sign-in, against brute force; no account is locked out. Counts an attempt to sign in before its password is checked, so that simultaneous
  * attempts count too. Every spelling of a name counts alike, whether the user exists or not. RESOURCE_EXHAUSTED
  * SIGN_IN_THROTTLED with the seconds to wait; then nothing was counted. docs/decisions/11-sign-in.md explains the
  * numbers.
