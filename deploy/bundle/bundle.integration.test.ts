@@ -117,7 +117,8 @@ test('the bundle of a program does the work of that program alone', () => {
 test('a stack shows the line of the source', () => {
   const { stdout } = run('users.mjs', [])
   const { stack } = (JSON.parse(stdout) as { err: { stack: string } }).err
-  const [, source, line] = /\((?:file:\/\/)?[^()]*\/(lib\/config\.ts):(\d+):\d+\)/.exec(stack) ?? expect.fail(stack)
+  const [, source, line] =
+    /\((?:file:\/\/)?[^()]*\/(lib\/config\/read-config\.ts):(\d+):\d+\)/.exec(stack) ?? expect.fail(stack)
   expect(readFileSync(join(root, source!), 'utf8').split('\n')[Number(line) - 1]).toContain('new Error(')
 })
 
