@@ -73,14 +73,16 @@ async function processOf(sql: postgres.Sql): Promise<number> {
   return row.pid
 }
 
+// Another value that DATABASE_URL asks for has arrived, if the client set it.
 async function compareSettings(sql: postgres.Sql): Promise<void> {
   const names = Object.keys(sessionSettings).map((name) => `'${name}'`)
   const [row] = await sql.unsafe<[{ isOwn: boolean | null; found: Record<string, string> }]>(`
     select current_schema() = current_user as "isOwn",
-      (select json_object_agg(name, setting) from pg_settings where name in (${names.join()})) as found
+      (select json_object_agg(name, case source when 'client' then source else setting end) from pg_settings
+        where name in (${names.join()})) as found
   `)
   const missing = Object.entries(sessionSettings).flatMap(([name, value]) =>
-    row.found[name] === String(value) ? [] : [name],
+    ['client', String(value)].includes(row.found[name]!) ? [] : [name],
   )
   if (row.isOwn !== true) missing.push('search_path')
   if (missing.length > 0)

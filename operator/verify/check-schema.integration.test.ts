@@ -18,7 +18,7 @@ let database: TestDatabase
 let system: System
 const databases = new Map<StoringService, Sql>()
 
-const folderOf = (service: StoringService) => new URL(`../../../services/${service}/migrations/`, import.meta.url)
+const folderOf = (service: StoringService) => new URL(`../../services/${service}/migrations/`, import.meta.url)
 const start = (service: StoringService, folder = folderOf(service)) =>
   migrate(databases.get(service)!, folder, silent, models[service])
 const missing = async (service: StoringService) =>
