@@ -33,7 +33,8 @@ export async function startBroker() {
   }
   const keeper = await startTestKeeper(servers.natsUrl)
   const admin = await open('admin')
-  const manager = await admin.jetstreamManager()
+  // Behind thousands of questions, its answers take their time.
+  const manager = await admin.jetstreamManager({ timeout: 60_000 })
   const users = await open('users')
   await ensureStream(manager)
   await addOrganizationConsumer(admin, 'acme')
@@ -71,10 +72,16 @@ export async function startBroker() {
       for (const type of ['removed', 'email.code.requested'])
         await users.jetstream().publish(`roster.events.users.acme.user.u.${type}`, '', { headers: marked(mark) })
     },
-    /** Waits until all that is on the way to a listener has come. */
+    /** Waits until all that is on the way to a listener has come, answers to it included. */
     async settle() {
-      await manager.streams.info('roster-events')
-      for (const listener of listeners) await listener.flush()
+      // The question of the loop itself has no mark.
+      const marks = () => heard.filter(({ mark }) => mark !== '').length
+      let before
+      do {
+        before = marks()
+        await manager.streams.info('roster-events')
+        for (const listener of listeners) await listener.flush()
+      } while (marks() > before)
     },
     /**
      * All that an attacker might have changed of the stream and its consumers, but for the events and the consumer of
