@@ -6,7 +6,7 @@ import { projectRoot } from './home.ts'
 import type { ServicesOptions } from './service-environment.ts'
 
 /**
- * Returns the bundles of the services, which start faster and take less memory than their sources. Makes them anew when
+ * Returns the bundles of the services, which start faster and take less memory than their sources. Builds them again when
  * a source has changed. Where that fails, the services run from their sources.
  */
 export async function bundledEntry(say: (line: string) => void): Promise<NonNullable<ServicesOptions['entry']>> {

@@ -45,7 +45,10 @@ describe('a cluster of three servers', () => {
     await vi.waitFor(() => publish('first'), soon)
     const { config, created } = await info()
     const lines = await keep(cluster.natsUrl, 3)
-    await vi.waitFor(async () => expect((await info()).cluster?.replicas?.filter(({ current }) => current)).toHaveLength(2), soon) // prettier-ignore
+    await vi.waitFor(
+      async () => expect((await info()).cluster?.replicas?.filter(({ current }) => current)).toHaveLength(2),
+      soon,
+    )
     const later = await info()
     expect(later).toMatchObject({ created, state: { messages: 1 }, config: { ...config, num_replicas: 3 } })
     const copies = async () => (await manager.consumers.info(streamName, 'notifier')).cluster?.replicas
@@ -63,7 +66,10 @@ describe('a cluster of three servers', () => {
     const started = await connectNats(cluster.natsUrl.grants, 'grants', silent)
     await started.connection.close()
     await leader.start()
-    await vi.waitFor(async () => expect((await info()).cluster?.replicas?.filter(({ current }) => current)).toHaveLength(2), soon) // prettier-ignore
+    await vi.waitFor(
+      async () => expect((await info()).cluster?.replicas?.filter(({ current }) => current)).toHaveLength(2),
+      soon,
+    )
   }, 150_000)
 })
 

@@ -3,7 +3,14 @@ import { redisOptions, redisUrl } from './redis.ts'
 
 test('a URL of Redis names host, port, user, password, database and TLS', () => {
   expect(redisOptions('redis://h')).toEqual({ host: 'h', port: 6379, db: 0 })
-  expect(redisOptions('rediss://u:p%40@[::1]:1/2')).toEqual({ host: '::1', port: 1, db: 2, username: 'u', password: 'p@', tls: {} }) // prettier-ignore
+  expect(redisOptions('rediss://u:p%40@[::1]:1/2')).toEqual({
+    host: '::1',
+    port: 1,
+    db: 2,
+    username: 'u',
+    password: 'p@',
+    tls: {},
+  })
 })
 
 test('a URL of Sentinels names them, the master and both passwords', () => {

@@ -40,7 +40,10 @@ export async function startNatsCluster(size = 3): Promise<NatsCluster> {
   const servers = await Promise.all(places.map(start))
   const hosts = places.map(({ port }) => `127.0.0.1:${port}`).join(',')
   return {
-    natsUrl: Object.fromEntries(natsUsers.map((user) => [user, `nats://${user}:${secrets[user]}@${hosts}`])) as Record<NatsUser, string>, // prettier-ignore
+    natsUrl: Object.fromEntries(natsUsers.map((user) => [user, `nats://${user}:${secrets[user]}@${hosts}`])) as Record<
+      NatsUser,
+      string
+    >,
     servers,
     async stop() {
       await Promise.all(servers.map((server) => server.stop()))
