@@ -1,14 +1,30 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { LongestFirst } from './test/slow-files.ts'
 import { patience, projects } from './vitest.config.ts'
 
 // Programs that others wrote, compilers and the former release. They wait much, so they run beside each other. Files that
 // renew the table in docs/clients.md write it one after another.
 const foreign = { maxWorkers: process.env['ROSTER_RENEW_TABLES'] ? 1 : 3, sequence: { groupOrder: 4 } }
 
+/** Clients that others wrote. */
+export const clients: TestProjectConfiguration = {
+  test: {
+    name: 'clients',
+    ...patience,
+    include: ['test/clients/**/*.test.ts'],
+    globalSetup: './test/clients/setup.ts',
+    // A first run downloads and compiles what the tools of another language need.
+    testTimeout: 600_000,
+    hookTimeout: 900_000,
+    ...foreign,
+  },
+}
+
 /** The second tier, `npm run test:all`: every test, each scenario in every encoding, and programs that others wrote. */
 export default defineConfig({
   test: {
     env: { ROSTER_TEST_TIER: 'all', ROSTER_TEST_LONG: process.env['ROSTER_TEST_LONG'] ?? '1' },
+    sequence: { sequencer: LongestFirst },
     projects: [
       ...projects([]),
       {
@@ -30,18 +46,7 @@ export default defineConfig({
           ...foreign,
         },
       },
-      {
-        test: {
-          name: 'clients',
-          ...patience,
-          include: ['test/clients/**/*.test.ts'],
-          globalSetup: './test/clients/setup.ts',
-          // A first run downloads and compiles what the tools of another language need.
-          testTimeout: 600_000,
-          hookTimeout: 900_000,
-          ...foreign,
-        },
-      },
+      clients,
       {
         test: {
           name: 'mail-servers',

@@ -1,5 +1,5 @@
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
-import { SlowFiles } from './test/slow-files.ts'
+import { LongestFirst, SlowFiles } from './test/slow-files.ts'
 import { counting, secondTier } from './test/tiers.ts'
 import { workers } from './test/workers.ts'
 
@@ -28,7 +28,7 @@ export function projects(left: string[]): TestProjectConfiguration[] {
           ...never,
           '**/*.integration.test.ts',
           '**/*.browser.test.ts',
-          'test/{e2e,faults,upgrade,clients,mail-servers}/**',
+          'test/{e2e,faults,outages,restore,upgrade,clients,mail-servers}/**',
           'test/alerts/alerts.test.ts',
           'test/*.test.ts',
         ],
@@ -67,4 +67,10 @@ export function projects(left: string[]): TestProjectConfiguration[] {
 }
 
 /** The first tier, `npm test`. */
-export default defineConfig({ test: { projects: projects(secondTier), reporters: ['default', new SlowFiles()] } })
+export default defineConfig({
+  test: {
+    projects: projects(secondTier),
+    reporters: ['default', new SlowFiles()],
+    sequence: { sequencer: LongestFirst },
+  },
+})

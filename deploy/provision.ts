@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { nameHolders } from '#lib/schema/name-holders'
 import { driverOptions } from '#lib/database/database-url'
+import { refuseOldPostgres } from '#lib/database/refuse-old-postgres'
 import { sessionSettings } from '#lib/database/session-settings'
 import { readServerUrls, type ServerUrls, writeServerUrls } from '#lib/config/server-urls'
 
@@ -95,6 +96,7 @@ async function withDatabase<T>(url: string, database: string, work: (sql: Sql) =
 }
 
 async function arrange(tx: TransactionSql, database: string, passwords: Passwords): Promise<void> {
+  await refuseOldPostgres(tx)
   await tx`select pg_advisory_xact_lock(hashtext('roster provision'))`
   await tx`revoke all on database ${tx(database)} from public`
   await tx`revoke all on schema public from public`

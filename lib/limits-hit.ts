@@ -15,6 +15,8 @@ const ofGateway = [
 // The `limit` of LIMIT_REACHED and of MAILS_THROTTLED, or the reason itself.
 const ofServices = [
   'project.roles',
+  'project.applications',
+  'application.keys',
   'project_grant.role_keys',
   'user_grant.role_keys',
   'event.bytes',
@@ -25,10 +27,12 @@ const ofServices = [
   'mails.organization',
   'mails.notices',
   'password_resets',
+  'registrations',
   'CODE_THROTTLED',
   'EMAIL_CHANGES_THROTTLED',
   'SIGN_IN_THROTTLED',
   'CLIENT_THROTTLED',
+  'REFRESH_THROTTLED',
   'KEYS_THROTTLED',
   'PASSWORDS_THROTTLED',
   'STORE_OVERLOADED',

@@ -1,4 +1,6 @@
+import { closeSilent } from './database/close-silent.ts'
 import { openDatabase, type Sql, untilReachable } from './database/database.ts'
+import { lookForStandby } from './database/look-for-standby.ts'
 import { createFeed } from './subscriptions/feed.ts'
 import { migrate } from './schema/migrate.ts'
 import { keepAnswers } from './eventstore/idempotent-answers.ts'
@@ -36,6 +38,8 @@ export interface StoringService<Config, Context> {
   /** Name of the NATS micro service, of its queue group, and of the source of its events. */
   name: string
   vocabulary: Vocabulary
+  /** Whether it sends nothing out, and says so. */
+  isDrill?: boolean
   callerChangedBy?: OutboxOptions['callerChangedBy']
   /** Updates old data, starts the work in the background, and makes the context of the operations. */
   open(parts: Opened<Config>): Promise<Running<Context>>
@@ -93,7 +97,16 @@ export async function startStoringService<Config extends StoringConfig, Context>
  */
 export async function answerFrom<Config extends StoringConfig, Context>(
   sql: Sql,
-  { name, vocabulary, callerChangedBy, open, owners, rolesThere, services }: StoringService<Config, Context>,
+  {
+    name,
+    vocabulary,
+    isDrill = false,
+    callerChangedBy,
+    open,
+    owners,
+    rolesThere,
+    services,
+  }: StoringService<Config, Context>,
   { config, nats, log }: Parts<Config>,
   asked = sql,
 ): Promise<Service> {
@@ -121,6 +134,12 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     checkpointEvery: config.CHECKPOINT_INTERVAL * 1000,
   })
   const session = watchSession({ url: config.DATABASE_URL, service: name, log })
+  const silence = closeSilent({
+    url: config.DATABASE_URL,
+    service: name,
+    pools: [sql, asked],
+    ask: (own) => lookForStandby(own, nats.waits),
+  })
   const answers = keepAnswers(asked, keys, log)
   const limits = { mostEventBytes: config.EVENT_MAX_BYTES, personal }
   const store = createStore(asked, vocabulary, log, outbox.committed, answers, limits)
@@ -146,7 +165,9 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     readCaller: createCallerReader(name, config.ROSTER_CALLER_KEY(log)),
     answers,
     deadLetters: outbox.deadLetters,
+    streamIsAhead: outbox.streamIsAhead,
     refusal: session.refusal,
+    isDrill,
     ...(owners && { owners }),
     ...(rolesThere && { rolesThere }),
     services: services(feed, createCheckpointList(asked)),
@@ -158,7 +179,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
       answers.stop()
       await stopAll(background)
       await rewrapping?.stop()
-      await Promise.all([outbox.stop(), chain.stop(), session.stop()])
+      await Promise.all([outbox.stop(), chain.stop(), session.stop(), silence.stop()])
       await asked.end()
     },
   }

@@ -12,17 +12,20 @@ import { checkpointName } from './verify/audit/read-witnesses.ts'
 export const checkpoints: Command = {
   name: 'checkpoints',
   takes: '[SERVICE…]',
-  summary: 'Writes the signed checkpoints of the audit chains as JSON, a value on each line, to be kept elsewhere.',
+  summary: 'Writes the signed checkpoints of the audit chains as JSON lines, to be kept elsewhere.',
   more: [
     'Keep them where no one who can change the database can change them too. `verify --audit --checkpoints` compares.',
     'A line of the kind `key` has a public key. There is no secret in them, and nothing of a person.',
     'It writes nothing of a service whose checkpoints do not fit, and says why: exit status 1.',
   ],
-  options: { after: { type: 'string' }, 'accept-epoch': { type: 'string' } },
-  optionLines: [
-    '--after FILE        writes those alone that come after kept ones, and only if they go on from them',
-    '--accept-epoch N    with --after: accepts new epochs of the chain, up to this one',
-  ],
+  options: {
+    after: { takes: 'FILE', does: 'writes those alone that come after kept ones, and only if they go on from them' },
+    'accept-epoch': {
+      takes: 'N',
+      does: 'with --after: accepts new epochs of the chain, up to this one',
+      goesWith: ['after'],
+    },
+  },
   arguments: [0, storingServices.length],
   run,
 }

@@ -1,4 +1,3 @@
-import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Output } from './output.ts'
 import type { System } from './system.ts'
 
@@ -14,16 +13,29 @@ export interface Command {
   summary: string
   /** Lines for the command's own help. */
   more?: string[]
-  options?: ParseArgsOptionsConfig
-  optionLines?: string[]
+  /** Its options by their names. */
+  options?: Record<string, Option>
   /** The fewest and the most arguments. */
   arguments: [least: number, most: number]
   /** It changes something in PostgreSQL. The sessions of others only read. */
   mayWrite?: boolean
+  /** It only reads PostgreSQL, and yet a standby does not do for it, always or with these options. */
+  needsPrimary?: (options: Called['options']) => boolean
   /** Works without servers, always or with these options. */
   isOffline?: (options: Called['options']) => boolean
   /** Returns the exit status: 0 where all is well, 1 where it found something. */
   run(call: Called): Promise<number>
+}
+
+/** An option: the help shows it, and no other one is taken. */
+export interface Option {
+  /** What follows it, such as `FILE`. Nothing follows a switch. */
+  takes?: string
+  /** What it does, in words that follow its name. */
+  does: string
+  /** Options without which it means nothing, and others with which it means nothing. It is refused then. */
+  goesWith?: string[]
+  notWith?: string[]
 }
 
 /** What a command is run with. */

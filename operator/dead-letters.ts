@@ -6,10 +6,9 @@ import { Refusal } from './refusal.ts'
 import { eachService, readServices } from './services.ts'
 
 const idsLine = 'An ID is the first column of `parked list`; --all means every dead letter.'
-const named: Pick<Command, 'takes' | 'options' | 'optionLines' | 'arguments' | 'mayWrite'> = {
+const named: Pick<Command, 'takes' | 'options' | 'arguments' | 'mayWrite'> = {
   takes: 'ID… | --all',
-  options: { all: { type: 'boolean' } },
-  optionLines: ['--all           every dead letter'],
+  options: { all: { does: 'means every dead letter' } },
   arguments: [0, 1000],
   mayWrite: true,
 }

@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { streamName } from '#lib/events/stream'
 import { openDatabase } from '#lib/database/database'
-import { checkpointSubject } from '#lib/audit-log/publish-checkpoint'
+import { checkpointSubject } from '#lib/events/checkpoint-subject'
 import { type OperatedHouse, startOperatedHouse } from '#test/support/operated-house'
 import { runOperator, spawnOperator } from '#test/support/operator'
 import { silent } from '#test/support/rpc'
@@ -244,7 +244,20 @@ describe('the rights of the command', () => {
   const denied = { code: '42501' }
 
   test.each([
-    ['users', ['passwords', 'tokens', 'machine_secrets', 'signing_keys', 'known_addresses', 'idempotent_answers']],
+    [
+      'users',
+      [
+        'passwords',
+        'tokens',
+        'machine_secrets',
+        'signing_keys',
+        'id_token_keys',
+        'copies',
+        'known_addresses',
+        'idempotent_answers',
+        'code_salt',
+      ],
+    ],
     ['idp', ['client_secrets', 'idempotent_answers']],
     ['notifier', ['webhook_secrets']],
   ])('the role for %s reads no secret and changes nothing else', async (service, secrets) => {
@@ -263,6 +276,18 @@ describe('the rights of the command', () => {
     } finally {
       await sql.end()
     }
+  })
+
+  test('a function that runs with the rights of its owner looks into no temporary table of the one who calls it', async () => {
+    const functions = await there.admin<{ schema: string; name: string; settings: string[] }[]>`
+      select nspname as schema, proname as name, proconfig as settings
+      from pg_proc join pg_namespace n on n.oid = pronamespace where prosecdef and nspname like 'roster%'
+    `
+    expect(functions.map(({ name }) => name).toSorted()).toEqual([
+      ...Array.from({ length: 4 }, () => 'announce_truncation'),
+      'end_sessions',
+    ])
+    for (const { schema, settings } of functions) expect(settings).toEqual([`search_path=${schema}, pg_temp`])
   })
 
   test.each(['users', 'grants', 'idp', 'notifier'])(

@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util'
 import { visible } from '../compat/zitadel/migration/shown.ts'
 import type { Command } from './command.ts'
 import { commands } from './commands.ts'
-import { generalHelp, helpOf } from './help.ts'
+import { generalHelp, helpOf, helpOfGroup, ofAll } from './help.ts'
+import { whyItOnlyReads } from './open-schema.ts'
 import { openOutput } from './output.ts'
 import { Refusal } from './refusal.ts'
 import { readUrls } from './settings.ts'
@@ -23,11 +24,11 @@ export async function run(given: string[], terminal: Terminal): Promise<number> 
 }
 
 async function runCommand(given: string[], terminal: Terminal): Promise<number> {
-  const { command, rest } = find(given)
+  const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given
+  const { command, rest } = find(words)
   if (!command) {
-    const isAsked = given.length === 0 || given.includes('--help') || given[0] === 'help'
-    terminal[isAsked ? 'stdout' : 'stderr'].write(`${generalHelp(commands)}\n`)
-    return isAsked ? 0 : 2
+    terminal.stdout.write(`${helpFor(words)}\n`)
+    return 0
   }
   const { values, positionals } = read(command, rest)
   if (values['help'] === true) {
@@ -38,11 +39,15 @@ async function runCommand(given: string[], terminal: Terminal): Promise<number> 
   if (positionals.length < least || positionals.length > most)
     throw new Refusal(`${command.name} takes other arguments.\n\n${helpOf(command)}`)
   const { env } = terminal
-  const system = openSystem(
-    command.isOffline?.(values) ? { databaseUrl: '', natsUrl: '', redisUrl: undefined } : readUrls(env),
-    command.mayWrite,
-  )
+  const urls = command.isOffline?.(values) ? undefined : readUrls(env)
+  const onlyReads = urls && whyItOnlyReads(urls.databaseUrl)
+  if (command.mayWrite || command.needsPrimary?.(values)) {
+    const why = await onlyReads
+    if (why !== undefined) throw new Refusal(`${why}, so ${command.name} does nothing there.`)
+  }
+  const system = openSystem(urls ?? { databaseUrl: '', natsUrl: '', redisUrl: undefined }, command.mayWrite)
   const output = openOutput(terminal, values['json'] === true)
+  const told = onlyReads?.then((why) => why !== undefined && output.trouble(`${why}.`))
   try {
     return await command.run({
       system,
@@ -53,6 +58,7 @@ async function runCommand(given: string[], terminal: Terminal): Promise<number> 
       confirm: (question) => confirm(terminal, question, values['yes'] === true),
     })
   } finally {
+    await told
     output.clear()
     await system.close()
   }
@@ -68,11 +74,33 @@ function find(given: string[]): { command: Command | undefined; rest: string[] }
   return { command: undefined, rest: [] }
 }
 
+// Throws a Refusal where the words name no command, and do not ask for help.
+function helpFor(given: string[]): string {
+  const words = given.filter((word) => word !== '--help')
+  const group = commands.filter(({ name, alias }) => [name, alias].some((one) => one?.startsWith(`${words[0]} `)))
+  const help = group.length > 0 ? helpOfGroup(group) : generalHelp(commands)
+  const isKnown = words.length === 0 || (words.length === 1 && group.length > 0)
+  if (isKnown && (words.length === 0 || given.includes('--help'))) return help
+  throw new Refusal(`There is no command ${JSON.stringify(words.join(' '))}.\n\n${help}`)
+}
+
 function read(command: Command, rest: string[]) {
-  const flags = { json: { type: 'boolean' }, yes: { type: 'boolean' }, help: { type: 'boolean' } } as const
+  const options = Object.entries({ ...command.options, ...ofAll }).map(
+    ([name, { takes }]) => [name, { type: takes === undefined ? 'boolean' : 'string' }] as const,
+  )
   try {
-    return parseArgs({ args: rest, allowPositionals: true, options: { ...command.options, ...flags } })
+    const read = parseArgs({ args: rest, allowPositionals: true, options: Object.fromEntries(options) })
+    refuseMeaningless(command, Object.keys(read.values))
+    return read
   } catch (error) {
     throw new Refusal(`${(error as Error).message}\n\n${helpOf(command)}`)
+  }
+}
+
+function refuseMeaningless({ options = {} }: Command, given: string[]): void {
+  for (const [name, { goesWith = [], notWith = [] }] of Object.entries(options)) {
+    if (!given.includes(name)) continue
+    for (const other of goesWith) if (!given.includes(other)) throw new Refusal(`--${name} goes with --${other}.`)
+    for (const other of notWith) if (given.includes(other)) throw new Refusal(`--${name} does not go with --${other}.`)
   }
 }

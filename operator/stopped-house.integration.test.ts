@@ -1,10 +1,15 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect } from 'nats'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { connect, headers } from 'nats'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Checkpoint, makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/audit-log/checkpoint'
+import { encodeEvent } from '#lib/events/cloud-event'
+import { subjectOf } from '#lib/outbox/publish'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { streamName } from '#lib/events/stream'
@@ -368,12 +373,16 @@ describe('at a terminal', () => {
       'parked retry': [() => ['--all'], ['id', 'done']],
       'parked drop': [() => ['--all', '--yes'], ['id', 'done']],
       republish: [() => ['notifier', '--yes'], ['service', 'sent']],
+      'history show': [lost, ['service', 'id', 'type', 'object', 'organizationId', 'time']],
+      'history reconcile': [async () => [...(await lost()), '--yes'], ['service', 'removed', 'organizations']],
       verify: [withFinding, ['service', 'row', 'problem']],
       checkpoints: [() => ['users'], ['kind']],
       export: [() => ['default'], ['kind', 'organization']],
       forgotten: [async () => [await anyUser()], ['user', 'forgotten', 'stores']],
       receipt: [receipt, ['verified']],
       'keys rotate': [rotation, ['step', 'next']],
+      'sessions end': [() => ['--yes'], ['ended']],
+      'removals repeat': [removal, ['type', 'id', 'outcome']],
     }
 
     test('of every command', () =>
@@ -395,11 +404,49 @@ describe('at a terminal', () => {
       return ['users', '--without-stream']
     }
 
+    /** Publishes an event that the database lacks. */
+    async function lost(): Promise<string[]> {
+      const nats = await adminNats()
+      const published = headers()
+      for (const [name, value] of Object.entries({
+        id: 'users-999999',
+        type: 'roster.user.removed.v1',
+        organization: 'default',
+      }))
+        published.set(`ce-${name}`, value)
+      const { seq } = await nats
+        .jetstream()
+        .publish('roster.events.users.default.user.lost.removed', '', { headers: published })
+      await nats.close()
+      const ahead = { from: 0, to: seq, lastPosition: 1, isAnnounced: false, since: '2026-01-01T00:00:00Z' }
+      await house.admin`update published set ahead = ${house.admin.json(ahead)}`
+      return ['users']
+    }
+
     function receipt(): string[] {
       const files = ['receipt', 'keys.json'].map((name) => join(folder, name))
       writeFileSync(files[0]!, 'no receipt')
       writeFileSync(files[1]!, '{"keys":[]}')
       return files
+    }
+
+    /** The stream knows that somebody was locked, and the database does not. The gateway that is asked knows nobody. */
+    async function removal(): Promise<string[]> {
+      const [made] = await house.admin<StoredEvent[]>`
+        select ${eventColumns(house.admin)} from events where aggregate_type = 'user' limit 1
+      `
+      const row = { ...made!, type: 'locked', payload: {}, position: '999998', sequence: '99' }
+      const { head, data } = encodeEvent('users', row)
+      const published = headers()
+      for (const line of head.trim().split('\r\n')) published.set(...(line.split(': ', 2) as [string, string]))
+      const nats = await adminNats()
+      await nats.jetstream().publish(subjectOf('users', row), data, { headers: published })
+      await nats.close()
+      const gateway = createServer((_, response) => response.writeHead(404).end('{"code":"not_found"}'))
+      await once(gateway.listen(0, '127.0.0.1'), 'listening')
+      onTestFinished(() => void gateway.close())
+      const { port } = gateway.address() as AddressInfo
+      return ['--token-file', await house.keep('token'), '--url', `http://127.0.0.1:${port}`, '--yes']
     }
 
     function rotation(): string[] {
@@ -410,15 +457,36 @@ describe('at a terminal', () => {
   })
 })
 
-test('verify reads a stream that never had a message, and names the events that it lacks', async () => {
+function adminNats() {
   const { host, username, password } = new URL(house.servers.natsUrl.admin)
-  const admin = await connect({ servers: host, user: username, pass: password })
+  return connect({ servers: host, user: username, pass: password })
+}
+
+/** As in an empty NATS beside a restored database. */
+async function emptyStream(): Promise<void> {
+  const admin = await adminNats()
   const { streams } = await admin.jetstreamManager()
   const { config } = await streams.info(streamName)
   await streams.delete(streamName)
   await streams.add(config)
   await admin.close()
+}
+
+test('verify reads a stream that never had a message, and names the events that it lacks', async () => {
+  await emptyStream()
   const { status, out, err } = await house.roster('verify')
   expect({ status, err }).toMatchObject({ status: 1, err: expect.not.stringContaining('bad request') })
   expect(out).toMatch(/^grants: events position=1: the stream does not have it$/m)
+})
+
+test('beside an empty stream, the steps after a restore say what it cannot know, and need no more of it', async () => {
+  await emptyStream()
+  const repeated = await house.roster('removals', 'repeat', '--token-file', await house.keep('token'))
+  expect(repeated).toMatchObject({ status: 0, out: '' })
+  expect(repeated.err).toMatch(
+    /^The stream began at 20\S+Z, and has no event that the database lacks\. What was removed before that, only receipts tell\.\n/,
+  )
+  const shown = await house.roster('history', 'show')
+  expect(shown).toMatchObject({ status: 0, out: 'The stream has no event that the database lacks.\n' })
+  expect(await house.roster('checkpoints', '--after', house.kept)).toMatchObject({ status: 0, err: '' })
 })

@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
-import postgres from 'postgres'
 import type { Sql } from '#lib/database/database'
 import { createPersonal, type Personal, type PersonalData, type EncryptionRow } from '#lib/encryption/personal'
 import { encryptionKey } from '#lib/encryption/keys'
 import type { OperatorUrls } from '../deploy/local/operator-urls.ts'
 import type { StoringService } from '../deploy/provision.ts'
-import { driverOptions } from '#lib/database/database-url'
 import { natsServers } from '#lib/nats/connect-nats'
 import { readServerUrls } from '#lib/config/server-urls'
 import { redisOptions } from '../services/notifier/redis.ts'
 import { models } from './models.ts'
+import { openSchema, patience } from './open-schema.ts'
 import { Refusal } from './refusal.ts'
 
 /** The running system, as the command reaches it. Each part connects when it is asked for first. */
@@ -27,8 +26,6 @@ export interface System {
   close(): Promise<void>
 }
 
-const patience = 5000
-
 /**
  * Opens the system. Nothing waits for a server that is away. Without `mayWrite`, PostgreSQL takes no changes from it.
  */
@@ -38,7 +35,7 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
   let redis: Redis | undefined
   const connected = () => (nats ??= openNats(natsUrl))
   const sqlOf = (service: StoringService) => {
-    const sql = schemas.get(service) ?? openSchema(databaseUrl, service, mayWrite)
+    const sql = schemas.get(service) ?? openSchema(databaseUrl, service, { default_transaction_read_only: !mayWrite })
     schemas.set(service, sql)
     return sql
   }
@@ -65,33 +62,6 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
       await (await nats?.catch(() => undefined))?.close()
     },
   }
-}
-
-function openSchema(url: string, service: StoringService, mayWrite: boolean): Sql {
-  const { url: first, ...options } = driverOptions(url)
-  const asReader = new URL(first)
-  asReader.username += `_${service}`
-  // Without the right to write, the session itself is one that only reads.
-  const wanted = asReader.searchParams.get('target_session_attrs')
-  return postgres(asReader.href, {
-    ...options,
-    ...(wanted === 'read-write' && { target_session_attrs: 'primary' }),
-    // A second connection would not have the temporary tables of `verify`.
-    max: 1,
-    max_lifetime: null,
-    connect_timeout: patience / 1000,
-    onnotice: () => {},
-    connection: {
-      application_name: 'roster-operator',
-      search_path: `roster_${service}`,
-      default_transaction_read_only: !mayWrite,
-      statement_timeout: 30_000,
-      // As in the services: every statement finds its rows by an index.
-      enable_seqscan: 'off',
-      enable_hashjoin: 'off',
-      enable_mergejoin: 'off',
-    },
-  })
 }
 
 async function openNats(url: string): Promise<NatsConnection> {

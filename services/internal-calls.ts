@@ -8,7 +8,14 @@ export const internalCalls = {
     grants: ['listMemberships', 'lookupOrganization', 'recordRefusals'],
   },
   users: {
-    grants: ['listMemberships', 'listProjectRoles', 'lookupOrganization', 'listInstanceOwners', 'listEvents'],
+    grants: [
+      'listMemberships',
+      'listProjectRoles',
+      'lookupOrganization',
+      'lookupApplication',
+      'listInstanceOwners',
+      'listEvents',
+    ],
   },
   grants: {
     users: [
@@ -25,7 +32,15 @@ export const internalCalls = {
     grants: ['listEvents'],
   },
   notifier: {
-    users: ['getEmailCode', 'recordEmailCode', 'listUnsentEmailCodes', 'listEvents', 'listCheckpoints'],
+    users: [
+      'getEmailCode',
+      'recordEmailCode',
+      'listUnsentEmailCodes',
+      'listSessionApplications',
+      'signLogoutToken',
+      'listEvents',
+      'listCheckpoints',
+    ],
     grants: ['listEvents', 'listCheckpoints'],
     idp: ['listEvents', 'listCheckpoints'],
   },

@@ -48,6 +48,8 @@ export interface HouseOptions {
   withoutGrants?: boolean
   /** Default: `houseKeys`. */
   keys?: typeof houseKeys
+  /** The token of the machine administrator, where the database has one: it is written at the first start alone. */
+  adminToken?: string
 }
 
 export type Name = StoringService | 'gateway'
@@ -70,6 +72,7 @@ export async function startHouse(
     moreGateways = [],
     withoutGrants = false,
     keys = houseKeys,
+    adminToken,
   }: HouseOptions = {},
 ): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-house-'))
@@ -132,7 +135,7 @@ export async function startHouse(
   return {
     url: urls[0]!,
     urls,
-    adminToken: (await readFile(adminTokenFile, 'utf8')).trim(),
+    adminToken: adminToken ?? (await readFile(adminTokenFile, 'utf8')).trim(),
     adminPassword,
     async restart(name, meanwhile) {
       const all = restartable.filter((replica) => replica.name === name)

@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import postgres from 'postgres'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { callJson } from './e2e/clients/json.ts'
+import { basic } from './examples/oauth.ts'
+import { newCode, openBrowser, redirectUri, verifier } from './examples/sign-in.ts'
 import { type Metered, startMetered } from './metrics/metered.ts'
 import { series } from './metrics/samples.ts'
 import { startTestReceiver } from './support/receiver.ts'
@@ -111,4 +114,67 @@ test('the first event of a webhook has a place of those that are not quick, the 
   await tries(2)
   await there.act('RemoveWebhook', { webhookId })
   await receiver.stop()
+})
+
+test('the end of a session waits for the application that is to be told, until it has no address any more', async () => {
+  // Its PUBLIC_URL, which alone has pages.
+  const url = there.running.url.replace('127.0.0.1', 'localhost')
+  const { id: projectId } = await there.act('AddProject', { name: 'told' })
+  const settings = {
+    projectId,
+    grantTypes: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
+    redirectUris: [redirectUri],
+    firstParty: true,
+  }
+  const named = { ...settings, name: 'told', backChannelLogoutUri: 'https://told.invalid/' }
+  const application = await there.act('AddOIDCApplication', named)
+  const person = { ...add('told', true), password: 'a password' }
+  const { userId } = await there.act('AddHumanUser', person)
+  const code = await newCode(person as never, application, {}, openBrowser(url))
+  const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier }
+  const redeemed = await fetch(`${url}/oauth/v2/token`, {
+    method: 'POST',
+    headers: basic(application.clientId, application.clientSecret),
+    body: new URLSearchParams(form),
+  })
+  expect(redeemed.status).toBe(200)
+  await there.act('DeleteUserSessions', { userId })
+  const waiting = async () => {
+    const { notifier } = await there.read()
+    return ['waiting', 'waiting_age'].map((what) => notifier.get(`roster_logout_${what}`)!)
+  }
+  const tries = (outcome: string) =>
+    there.growth('notifier', 'roster_logout_tries_total').then((all) => all[series({ roster_outcome: outcome })])
+  const soon = { timeout: 30_000, interval: 100 }
+  await vi.waitFor(
+    async () => expect([await tries('queued'), await waiting()]).toEqual([expect.any(Number), [1, expect.any(Number)]]),
+    soon,
+  )
+  await there.act('UpdateOIDCConfig', { ...settings, appId: application.appId })
+  await vi.waitFor(async () => expect([await tries('failed'), await waiting()]).toEqual([1, [0, 0]]), soon)
+})
+
+test('a transaction that was left open in another database shows for how long, and one that was prepared', async () => {
+  const server = there.running.servers.postgres!
+  const url = new URL(there.running.servers.databaseUrl)
+  url.pathname = '/postgres'
+  const sql = postgres(url.href, { max: 1, onnotice: () => {} })
+  onTestFinished(() => sql.end())
+  await sql`alter system set max_prepared_transactions = 1`
+  await server.restart()
+  const ages = async () => {
+    const { users } = await there.read()
+    return ['oldest', 'prepared'].map((kind) => users.get(`roster_transactions_${kind}_age`)!)
+  }
+  const soon = { timeout: 30_000, interval: 100 }
+  await vi.waitFor(() => sql`select 1`, soon)
+  await sql.unsafe('begin; select pg_current_xact_id()')
+  await vi.waitFor(async () => expect((await ages())[0]).toBeGreaterThan(3), soon)
+  expect((await ages())[1]).toBe(0)
+  await sql.unsafe("prepare transaction 'left'")
+  await vi.waitFor(async () => expect((await ages())[1]).toBeGreaterThan(3), soon)
+  expect((await ages())[0]).toBeGreaterThan(6)
+  await sql.unsafe("rollback prepared 'left'")
+  await vi.waitFor(async () => expect((await ages())[1]).toBe(0), soon)
+  expect((await ages())[0]).toBeLessThan(3)
 })

@@ -1,7 +1,3 @@
-import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Servers } from '../deploy/local/servers.ts'
@@ -11,6 +7,7 @@ import { watchSession } from '#lib/database/watch-session'
 import { callJson } from './e2e/clients/json.ts'
 import { type House, startHouse } from './house.ts'
 import { createDatabase, type TestDatabase } from './support/database.ts'
+import { endOf } from './support/end-of.ts'
 import { hasPgbouncer, type Pgbouncer, startPgbouncer } from './support/pgbouncer.ts'
 import { startOwnNats } from './support/publishing.ts'
 import { keepingLog } from './support/rpc.ts'
@@ -40,7 +37,8 @@ describe.skipIf(!hasPgbouncer)('through PgBouncer (where Debian’s package pgbo
     '%s refuses to start in transaction mode, with one sentence',
     async (name) => {
       const { through } = await pool({ mode: 'transaction' })
-      expect(await start(name, through(database.urls[name]))).toEqual([1, [sharing]])
+      const settings = { DATABASE_URL: through(database.urls[name]), NATS_URL: servers.natsUrl[name] }
+      expect(await endOf(name, settings)).toEqual([1, [sharing]])
     },
   )
 
@@ -121,22 +119,4 @@ describe.skipIf(!hasPgbouncer)('through PgBouncer (where Debian’s package pgbo
       expect(read.map(({ ok }) => JSON.stringify(ok).match(/Number\d+/)?.[0])).toEqual(ids.map((_, n) => `Number${n}`))
     })
   })
-
-  /** Starts the service, and gives its exit code and the fatal lines of its log. */
-  async function start(name: StoringService, url: string): Promise<[unknown, string[]]> {
-    const env = {
-      PATH: process.env['PATH'],
-      DATABASE_URL: url,
-      NATS_URL: servers.natsUrl[name],
-      REDIS_URL: 'redis://127.0.0.1:1',
-      SMTP_URL: 'smtp://127.0.0.1:1',
-      ROSTER_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-      ROSTER_CALLER_KEY: randomBytes(32).toString('base64'),
-    }
-    const child = spawn(process.execPath, [`services/${name}/main.ts`], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-    const lines = said.split('\n').filter((line) => line.includes('"level":60'))
-    return [code, lines.map((line) => (JSON.parse(line) as { err: { message: string } }).err.message)]
-  }
 })

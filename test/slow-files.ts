@@ -1,4 +1,5 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import { BaseSequencer, type Reporter, type TestModule, type TestSpecification } from 'vitest/node'
+import { longest } from './tiers.ts'
 
 /** Milliseconds that a file may always take. */
 const enough = 10_000
@@ -24,6 +25,17 @@ export class SlowFiles implements Reporter {
         `${name} takes ${seconds(took)}; a file of the first tier may take ${seconds(limit)}: test/tiers.ts`,
       )
     if (slow.length > 0) process.exitCode = 1
+  }
+}
+
+/** Starts the longest files of each group first, so that none runs alone at its end. A fresh clone knows no times. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const found = longest.findIndex((name) => moduleId.endsWith(name))
+      return found < 0 ? longest.length : found
+    }
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
   }
 }
 

@@ -17,7 +17,7 @@ export const secondTier = [
   'lib/outbox/erased-in-stream.integration.test.ts',
   'lib/outbox/republish.integration.test.ts',
   'lib/outbox/set-back.integration.test.ts',
-  'lib/database/several-hosts.integration.test.ts',
+  'lib/database/{several-hosts,close-silent}.integration.test.ts',
   'lib/outbox/outbox-outages.integration.test.ts',
   'lib/schema/take-over.integration.test.ts',
   'lib/outbox/stream-keeper.integration.test.ts',
@@ -28,22 +28,25 @@ export const secondTier = [
   'services/notifier/{process,sentinel}.integration.test.ts',
   'services/notifier/webhooks/{webhooks,webhook-queue}.integration.test.ts',
   'services/users/bootstrap.integration.test.ts',
+  // It measures.
+  'services/users/registration/answers-in-time.integration.test.ts',
   'services/users/erasure/{cleaning-queue,erase-again,set-back}.integration.test.ts',
   'test/rpc/one-meaning.integration.test.ts',
-  'test/{event-streams,metrics,metrics-of-calls,metrics-of-work,misfits,traces,quiet-outages,start-without-postgres,poolers,upgrade-keys,waits}.test.ts',
+  'test/{event-streams,metrics,metrics-of-calls,metrics-of-work,misfits,traces,old-servers,quiet-outages,start-without-postgres,poolers,upgrade-keys,waits}.test.ts',
   // The operator's commands: the first tier tries them with the house of stopped-house alone.
-  'operator/{operator,unreachable}.integration.test.ts',
+  'operator/{history,operator,unreachable}.integration.test.ts',
   'operator/verify/**',
   'operator/status/**',
   'operator/erasure/**',
   'operator/keys/**',
   // Browsers and clients that others wrote.
   '**/*.browser.test.ts',
-  'test/e2e/{browser,connect-web,foreign-clients}.test.ts',
+  'test/e2e/{browser,connect-web,foreign-clients,sign-in-browser,sign-in-firefox,sign-in-examples}.test.ts',
   'test/e2e/zitadel-clients.test.ts',
   // Each operation with each of its fields, over tables of many rows.
   'test/e2e/{indexes,openapi,secrets,event-limits,last-owner-mix,members,unhindered}.test.ts',
   'test/e2e/{erasure,user-removal}.test.ts',
+  'test/e2e/doors/pages.test.ts',
   'test/e2e/explain/agreement.test.ts',
   'test/e2e/migration/**',
 ]
@@ -58,4 +61,21 @@ export const counting = [
   'services/users/passwords/limits-counted.integration.test.ts',
   'test/rpc/serve.integration.test.ts',
   'test/{metrics,metrics-of-calls,metrics-of-work,traces}.test.ts',
+]
+
+/** Files that take more than a minute, the longest first. */
+export const longest = [
+  'services/gateway/pages/login/login.browser.test.ts',
+  'test/e2e/indexes.test.ts',
+  'test/upgrade/upgrade.test.ts',
+  'test/clients/proto/proto-clients.test.ts',
+  'test/e2e/authorization/walk.test.ts',
+  'deploy/local/start.integration.test.ts',
+  'operator/status/status.integration.test.ts',
+  'operator/verify/verify.integration.test.ts',
+  'test/e2e/migration/migrate-zitadel.test.ts',
+  'test/e2e/last-owner-mix.test.ts',
+  'test/clients/relying-parties/relying-parties.test.ts',
+  'test/clients/oauth/oauth-clients.test.ts',
+  'services/notifier/webhooks/webhook-queue.integration.test.ts',
 ]

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { callJson } from './e2e/clients/json.ts'
 import { roster } from '../lib/health/release.ts'
@@ -80,6 +81,34 @@ describe.each<[Line, Name, string, (() => Promise<unknown>)?, ('cut' | 'stall')?
     expect(said(name, from).map(({ msg }) => msg)).toEqual([`waiting for ${server}`, `no longer waiting for ${server}`])
   }, 240_000)
 })
+
+test('while PostgreSQL waits for a synchronous standby, readiness and the log of users say so, and once that it is over', async () => {
+  await isFlawless()
+  const from = lengthOf('users')
+  const admin = postgres(running.servers.databaseUrl, { max: 1 })
+  const change = async (setting: string) => {
+    await admin.unsafe(`alter system ${setting}`)
+    await admin`select pg_reload_conf()`
+  }
+  await change(`set synchronous_standby_names = 'nobody'`)
+  try {
+    await mail()
+    await vi.waitFor(async () => {
+      const [http, { status, waiting }] = await readyz()
+      expect([http, status]).toEqual([200, 'degraded'])
+      expect(waiting!['users']).toMatchObject({ SynchronousStandby: expect.any(String) })
+    }, soon)
+  } finally {
+    await change('reset synchronous_standby_names')
+    await admin.end()
+  }
+  await isFlawless()
+  const lines = said('users', from).filter(({ server }) => server === 'SynchronousStandby')
+  expect(lines).toMatchObject([
+    { msg: 'waiting for SynchronousStandby', err: { message: 'PostgreSQL waits for a synchronous standby: nobody' } },
+    { msg: 'no longer waiting for SynchronousStandby' },
+  ])
+}, 240_000)
 
 test('a service that waits for PostgreSQL at its start is missing, with the reason', async () => {
   await isFlawless()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { type Subjects, type Workload } from './workloads.ts'
+import { type Answer, publicUrlOf } from './people.ts'
+import type { HttpRequest, Subjects, Workload } from './workloads.ts'
 
 /** Sends the n-th request and resolves with its answer. Rejects unless it succeeds. */
 export type Ask = (n: number) => Promise<void>
@@ -22,10 +23,11 @@ export async function openHttpLine(
   subjects: Subjects,
   more: () => string = () => '',
 ): Promise<Line> {
-  const { hostname, port, host } = new URL(url)
+  const { hostname, port } = new URL(url)
+  const { host } = new URL(publicUrlOf(url))
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   await once(socket, 'connect')
-  let waiting: { resolve: () => void; reject: (error: Error) => void } | undefined
+  let waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
   let received = ''
 
   const fail = (error: Error) => {
@@ -41,40 +43,44 @@ export async function openHttpLine(
     received = ''
     const { resolve, reject } = waiting!
     waiting = undefined
-    if (answer.status === 200) resolve()
+    if (answer.status < 400) resolve(answer)
     else reject(new Error(`HTTP ${answer.status}: ${answer.body}`))
   })
 
   return {
-    ask: (n) =>
-      new Promise((resolve, reject) => {
-        waiting = { resolve, reject }
-        const {
-          verb,
-          path,
-          body,
-          type: contentType = 'application/json',
-        } = encoding === 'json' ? workload.http(subjects, n) : connectRequest(workload, subjects, n)
-        const type = body === '' ? '' : `content-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
-        const head = `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n${type}${more()}\r\n`
-        socket.write(typeof body === 'string' ? head + body : Buffer.concat([Buffer.from(head), body]))
-      }),
+    async ask(n) {
+      const { verb, path, body, headers, take } =
+        encoding === 'json' ? workload.http(subjects, n) : connectRequest(workload, subjects, n)
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      waiting = { resolve, reject }
+      const all = {
+        authorization: `Bearer ${token}`,
+        ...(body !== '' && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...headers,
+      }
+      const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+      const head = `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\n${lines.join('')}${more()}\r\n`
+      socket.write(typeof body === 'string' ? head + body : Buffer.concat([Buffer.from(head), body]))
+      const answer = await promise
+      take?.(answer)
+    },
     close: () => void socket.destroy(),
   }
 }
 
-function connectRequest({ grpc }: Workload, subjects: Subjects, n: number) {
+function connectRequest({ grpc }: Workload, subjects: Subjects, n: number): HttpRequest {
   const { path, encode } = grpc!
-  return { verb: 'POST', path, body: encode(subjects, n), type: 'application/proto' }
+  return { verb: 'POST', path, body: encode(subjects, n), headers: { 'content-type': 'application/proto' } }
 }
 
 // Both servers announce the length of an answer.
-function readAnswer(text: string): { status: number; body: string } | undefined {
+function readAnswer(text: string): (Answer & { status: number }) | undefined {
   const head = text.indexOf('\r\n\r\n')
   if (head < 0) return undefined
   const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1]
   if (length === undefined) throw new Error('an answer without a length')
   const body = text.slice(head + 4)
   if (body.length < Number(length)) return undefined
-  return { status: Number(text.slice(9, 12)), body }
+  const location = /\r\nlocation: *([^\r]+)/i.exec(text.slice(0, head))?.[1] ?? ''
+  return { status: Number(text.slice(9, 12)), location, body }
 }

@@ -1,9 +1,27 @@
 import { IssueTokenRequest } from '#gen/roster/users/v1/oauth_service'
 import { AddMachineUserRequest, GetUserRequest, SetEmailRequest } from '#gen/roster/users/v1/user_service'
 import { AccessTokenType } from '#gen/roster/users/v1/user'
+import { type Answer, type Family, redemption, refresh, silent, takeCode, takeTokens } from './people.ts'
 import { tokenBySecret, type TokenClient } from './tokens.ts'
 
-export const names = ['SetEmail', 'AddMachineUser', 'GetUser', 'Token', 'Evented', 'Minted', 'Echo', 'bare'] as const
+export const names = [
+  'SetEmail',
+  'AddMachineUser',
+  'GetUser',
+  'Token',
+  'Silent',
+  'CodeFlow',
+  'Refresh',
+  'RefreshOpenID',
+  'UserInfo',
+  'Evented',
+  'Minted',
+  'Echo',
+  'bare',
+] as const
+
+/** Workloads of people who have signed in. */
+export const ofPeople: readonly WorkloadName[] = ['Silent', 'CodeFlow', 'Refresh', 'RefreshOpenID', 'UserInfo']
 
 /** Workloads of the processes in bench/bare-chain, not of Roster. */
 export const chains: Partial<Record<WorkloadName, string>> = {
@@ -20,13 +38,24 @@ export interface Subjects {
   userIds: string[]
   /** Machines with a secret. */
   clients: TokenClient[]
+  /** People who have signed in to applications; each answer changes the one of its request. */
+  families?: Family[]
   /** Keeps names unique across rounds. */
   round: number
 }
 
+export interface HttpRequest {
+  verb: string
+  path: string
+  body: string | Uint8Array
+  headers?: Record<string, string>
+  /** Keeps what a later request needs of its answer. */
+  take?: (answer: Answer) => void
+}
+
 export interface Workload {
   /** The n-th request over HTTP. */
-  http(subjects: Subjects, n: number): { verb: string; path: string; body: string; type?: string }
+  http(subjects: Subjects, n: number): HttpRequest
   /** The same over gRPC. Not every chain has it. */
   grpc?: { path: string; encode(subjects: Subjects, n: number): Uint8Array }
 }
@@ -35,6 +64,7 @@ const service = '/roster.users.v1.UserService'
 const tokenPath = { http: '/oauth/v2/token', grpc: '/roster.users.v1.OAuthService/IssueToken' }
 const userOf = ({ userIds }: Subjects, n: number) => userIds[n % userIds.length]!
 const clientOf = ({ clients }: Subjects, n: number) => clients[n % clients.length]!
+const familyOf = ({ families }: Subjects, n: number) => families![n % families!.length]!
 const emailOf = ({ round }: Subjects, n: number) => `address-${round}-${n}@example.com`
 const nameOf = ({ round }: Subjects, n: number) => `machine-${round}-${n}`
 
@@ -58,7 +88,7 @@ const token: Workload = {
     verb: 'POST',
     path: tokenPath.http,
     body: new URLSearchParams(tokenBySecret(clientOf(subjects, n))).toString(),
-    type: 'application/x-www-form-urlencoded',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
   }),
   grpc: {
     path: tokenPath.grpc,
@@ -73,6 +103,11 @@ const token: Workload = {
         clientAssertion: '',
         assertion: '',
         dpopProof: '',
+        code: '',
+        redirectUri: '',
+        codeVerifier: '',
+        refreshToken: '',
+        httpBasic: false,
       }).finish()
     },
   },
@@ -129,6 +164,35 @@ export const workloads: Record<WorkloadName, Workload> = {
     grpc: getUserGrpc,
   },
   Token: token,
+  Silent: { http: (subjects, n) => silently(familyOf(subjects, n)) },
+  // Of two calls one brings a code and the next one redeems it.
+  CodeFlow: {
+    http: (subjects, n) => {
+      const family = familyOf(subjects, n)
+      if (family.code === '') return silently(family)
+      const request = { ...redemption(family), take: (answer: Answer) => takeTokens(family, 'openid', answer) }
+      family.code = ''
+      return request
+    },
+  },
+  Refresh: { http: (subjects, n) => refreshed(familyOf(subjects, n), 'plain') },
+  RefreshOpenID: { http: (subjects, n) => refreshed(familyOf(subjects, n), 'openid') },
+  UserInfo: {
+    http: (subjects, n) => ({
+      verb: 'GET',
+      path: '/oidc/v1/userinfo',
+      body: '',
+      headers: { authorization: `Bearer ${familyOf(subjects, n).accessToken}` },
+    }),
+  },
+}
+
+function silently(family: Family): HttpRequest {
+  return { ...silent(family), take: (answer) => takeCode(family, answer) }
+}
+
+function refreshed(family: Family, kind: 'openid' | 'plain'): HttpRequest {
+  return { ...refresh(family, kind), take: (answer) => takeTokens(family, kind, answer) }
 }
 
 function setEmail(subjects: Subjects, n: number) {

@@ -4,9 +4,10 @@ import { type BareChain, startBareChain } from '../bare-chain/start.ts'
 import { type Check, openCheck, type Stored } from '../check.ts'
 import { type Generator, startGenerator } from '../load/generator.ts'
 import type { Round } from '../load/load.ts'
+import { addFamilies } from '../load/people.ts'
 import { addClients } from '../load/tokens.ts'
 import { addHumans } from '../load/users.ts'
-import { chains, type Subjects, workloads } from '../load/workloads.ts'
+import { chains, ofPeople, type Subjects, workloads } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { commitOf, saveResults } from '../save-results.ts'
 import { startSystem, type System, type SystemOptions } from '../system.ts'
@@ -32,9 +33,13 @@ export async function measureSpeed(options: Options): Promise<string[]> {
   }
   try {
     const open = async (name: string, own: SystemOptions = {}) => {
-      const system = await startSystem({ replicas: options.replicas, ...own })
+      const system = await startSystem({
+        replicas: options.replicas,
+        settings: { PERSON_TOKEN_LIFETIME: '86400' },
+        ...own,
+      })
       begun.push(system)
-      return openSide(name, system, options.users)
+      return openSide(name, system, options)
     }
     const ours = await open('')
     const sides = [ours]
@@ -51,12 +56,13 @@ export async function measureSpeed(options: Options): Promise<string[]> {
   }
 }
 
-async function openSide(name: string, system: System, users: number): Promise<Side> {
+async function openSide(name: string, system: System, { users, only }: Options): Promise<Side> {
   const userIds = await addHumans(system, users)
   const clients = await addClients(system, users)
+  const families = only.some((workload) => ofPeople.includes(workload)) ? await addFamilies(system, userIds) : []
   const check = openCheck(system.servers)
   const acknowledged = { SetEmail: 0, AddMachineUser: 0, Token: 0 }
-  return { name, system, check, subjects: { userIds, clients }, before: await check.stored(), acknowledged }
+  return { name, system, check, subjects: { userIds, clients, families }, before: await check.stored(), acknowledged }
 }
 
 async function run(options: Options, generator: Generator, sides: Side[], bare: BareChain) {
@@ -81,7 +87,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
 
   const plan = options.only.flatMap((workload) =>
     options.encodings
-      .filter((encoding) => !isChain(workload) || isOffered(workload, encoding))
+      .filter((encoding) => isOffered(workload, encoding))
       .map((encoding) => [workload, encoding] as const),
   )
   console.log('Warming up ...')
@@ -122,9 +128,10 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
 
 const isChain = (workload: Round['workload']) => workload in chains
 
-// The bare chain over JSON comes before each round anyway.
-function isOffered(chain: Round['workload'], encoding: Round['encoding']): boolean {
-  return encoding === 'json' ? chain !== 'bare' : encoding === 'grpc' && workloads[chain].grpc !== undefined
+// The bare chain over JSON comes before each round anyway. Pages and userinfo have one encoding.
+function isOffered(workload: Round['workload'], encoding: Round['encoding']): boolean {
+  if (encoding === 'json') return workload !== 'bare'
+  return workloads[workload].grpc !== undefined && (encoding === 'grpc' || !isChain(workload))
 }
 
 function nameOf(workload: Round['workload'], encoding: Round['encoding']): string {

@@ -26,6 +26,8 @@ Roster is up.
   admin token  ${token}
   mailbox      ${at.mailboxUrl ?? 'none: mails go to SMTP_URL'}
   logs         ${shown(at.logs, at.cwd)}
+  sign-in      ${at.url === 'http://localhost:8080' ? '' : `ROSTER_URL=${at.url} `}npm run example   (a web server that people sign in to)
+  account      ${at.url}/ui/account   (what people see of their own)
 
 Try it: paste these lines into another terminal of this folder.
 

@@ -26,6 +26,8 @@ export interface ServicesOptions {
   env?: Record<string, string | undefined>
   /** The file that a service's process runs. Default: services/<name>/main.ts. */
   entry?: (name: ServiceName) => string
+  /** What starts the program of a service, such as `env NAME=value`. Default: nothing. */
+  under?: ((name: ServiceName) => string[]) | undefined
   /** "off" leaves a crashed service down, for tests that want to see it so. Default: the usual waits. */
   backoff?: Backoff | 'off'
   say?: (line: string) => void

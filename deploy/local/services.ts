@@ -40,13 +40,13 @@ export interface Services {
  * for. Rejects with the log of one that ended before.
  */
 export async function startServices(servers: Servers, options: ServicesOptions): Promise<Services> {
-  const { entry = defaultEntry, say = console.log, backoff = {} } = options
+  const { entry = defaultEntry, under = () => [], say = console.log, backoff = {} } = options
   const tls = certificateOf(options.env) !== undefined
   const handles = Object.fromEntries(
     serviceNames.map((name) => {
       const env = { NODE_COMPILE_CACHE: compiled, ...serviceEnvironment(name, servers, options) }
-      const args = [...nodeFlags, entry(name)]
-      const spec = { name, kind: 'service', command: process.execPath, args, env, stopSignal: 'SIGTERM' } as const
+      const [command, ...args] = [...under(name), process.execPath, ...nodeFlags, entry(name)]
+      const spec = { name, kind: 'service', command, args, env, stopSignal: 'SIGTERM' } as const
       return [name, daemon(servers.home, { ...spec, ready: async () => true })]
     }),
   ) as Record<ServiceName, Daemon>

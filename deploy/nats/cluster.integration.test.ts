@@ -73,6 +73,29 @@ describe('a cluster of three servers', () => {
   }, 150_000)
 })
 
+test('a server that hangs gets no more requests, and who was connected to it answers by another', async () => {
+  const own = await startNatsCluster()
+  onTestFinished(() => own.stop())
+  const service = await connectNats(own.natsUrl.users, 'users', silent)
+  const subject = 'roster.users.v1.UserService.GetUser'
+  service.connection.subscribe(subject, { queue: 'users', callback: (_, message) => void message.respond('yes') })
+  const { port } = new URL(`nats://${service.connection.getServer()}`)
+  const hung = own.servers[own.ports.indexOf(Number(port))]!
+  const url = own.natsUrl.gateway.replace(/127\.0\.0\.1:\d+/g, (host) =>
+    host.endsWith(`:${port}`) ? '127.0.0.1:1' : host,
+  )
+  const gateway = await connectNats(url, 'gateway', silent)
+  onTestFinished(() => Promise.all([service, gateway].map(({ connection }) => connection.close())).then(() => {}))
+  const ask = () => gateway.ask(subject, '', { timeout: 500 }).answer
+  await vi.waitFor(ask, soon)
+  await hung.kill('SIGSTOP')
+  // Ten in a row: the route to the hung server would take every other one.
+  await vi.waitFor(async () => void (await Promise.all(Array.from({ length: 10 }, ask))), {
+    timeout: 30_000,
+    interval: 500,
+  })
+}, 90_000)
+
 test('where one server is no cluster, the log says which setting cannot be, and the stream stays', async () => {
   const servers = await startOwnNats()
   onTestFinished(() => servers.stop())

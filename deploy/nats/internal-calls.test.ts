@@ -56,7 +56,7 @@ test('what one account imports another exports to it, and the other way round', 
 })
 
 /**
- * The methods that anybody may call over the gateway, by the service of proto/: `roster.users.v1.UserService.*`, say.
+ * The methods that anybody may call over the gateway, pages too, by the service of proto/: `roster.users.v1.UserService.*`, say.
  */
 const offered = new Set(
   [...methods.values()]
@@ -92,6 +92,7 @@ test.each(callers)('the account of %s imports what it calls and hears, and nothi
     ...Object.entries(internalCalls[by])
       .filter(([, names]) => (names as readonly string[]).includes('listEvents'))
       .map(([name]) => `stream ${name.toUpperCase()} roster.happened.${name}`),
+    ...(by === 'notifier' ? ['stream USERS roster.mails.registration'] : []),
     ...(by === 'gateway' ? [] : [`service ROSTER roster.events.${by}.>`, 'service KEEPER roster.stream.state']),
     ...(by === 'users' ? [`service KEEPER ${eraseSubject}.users.>`] : []),
     ...(by in consumers ? jetstream(`roster-events.${by}`).map((subject) => `service ROSTER ${subject}`) : []),
@@ -110,15 +111,21 @@ test('an account belongs to one service; beside them are the keeper of the strea
     OPERATOR: ['operator'],
     ROSTER: ['admin'],
   })
-  const asked = ['STREAM.INFO', 'STREAM.CREATE', 'STREAM.UPDATE', 'STREAM.MSG.GET', 'STREAM.PURGE'].map(
-    (name) => `${name}.roster-events`,
-  )
+  const asked = [
+    'STREAM.INFO',
+    'STREAM.CREATE',
+    'STREAM.UPDATE',
+    'STREAM.MSG.GET',
+    'STREAM.MSG.DELETE',
+    'STREAM.PURGE',
+    'CONSUMER.LIST',
+  ].map((name) => `${name}.roster-events`)
   for (const name of Object.keys(consumers))
     asked.push(`CONSUMER.INFO.roster-events.${name}`, `CONSUMER.CREATE.roster-events.${name}.>`)
   expect(accounts['KEEPER']!.imports.map(({ subject }) => subject).toSorted()).toEqual(
     asked.map((name) => `$JS.API.${name}`).toSorted(),
   )
-  const looked = ['STREAM.INFO.roster-events', 'STREAM.MSG.GET.roster-events']
+  const looked = ['STREAM.INFO', 'STREAM.MSG.GET', 'STREAM.MSG.DELETE'].map((name) => `${name}.roster-events`)
   for (const name of Object.keys(consumers)) looked.push(`CONSUMER.INFO.roster-events.${name}`)
   expect(accounts['OPERATOR']!.imports.map(({ subject }) => subject).toSorted()).toEqual(
     [...looked.map((name) => `$JS.API.${name}`), ...callers.map((name) => `$SRV.*.${name}`)].toSorted(),

@@ -9,7 +9,8 @@ const attackers = [...stores, 'gateway', 'keeper', 'operator'] as const
 // These may, and it would change what the others are tried against.
 const allowed: Record<string, RegExp> = {
   keeper:
-    /^ROSTER\.API\.(STREAM\.(CREATE|UPDATE|PURGE)\.roster-events$|CONSUMER\.CREATE\.roster-events\.notifier\.)|^roster\.stream\.forget\./,
+    /^ROSTER\.API\.(STREAM\.(CREATE|UPDATE|PURGE|MSG\.DELETE)\.roster-events$|CONSUMER\.CREATE\.roster-events\.notifier\.)|^roster\.stream\.forget\./,
+  operator: /^ROSTER\.API\.STREAM\.MSG\.DELETE\.roster-events$/,
   users: /^roster\.stream\.forget\.users\./,
 }
 

@@ -76,6 +76,7 @@ export const subjects: [subject: string, payload: string][] = [
     ...['PING', 'INFO', 'STATS'].map((verb) => `$SRV.${verb}.gateway`),
     '$SRV.PING.gateway.id',
     'roster.callers.changed',
+    'roster.mails.registration',
     'roster.stream.state',
     ...stores.map((name) => `roster.stream.forget.${name}.acme.user.u`),
     'roster.stream.forget.x',

@@ -41,6 +41,8 @@ export function alerts(scale = 1): Alert[] {
     // The source says INTERNAL, and so cannot report its events.
     ` unless on (roster_source) label_replace(${failed('!=')}, "roster_source", "$1", "service", "(.*)")` +
     ` or max by (service, roster_follower) (roster_follower_lag_age{job="roster"}) > ${seconds(600)}`
+  const prepared = `max(roster_transactions_prepared_age{job="roster"}) > ${seconds(60)}`
+  const open = `max(roster_transactions_oldest_age{job="roster"}) > ${seconds(60)}`
   const stuck = `max by (service) (roster_store_waiting_age{job="roster"}) > ${seconds(10)}`
   return [
     {
@@ -101,13 +103,31 @@ export function alerts(scale = 1): Alert[] {
       expr:
         `${late} unless on (service) (${cutOff}) unless on () (${down})` +
         // Their transactions are open, and hold up the events of every service.
-        ` unless on () (${stuck}) unless on () (${full})` +
+        ` unless on () (${stuck}) unless on () (${full}) unless on () (${open})` +
         // The gateway keeps the stream, and every service asks it before it publishes.
         ` unless on () min(roster_server_reachable{job="roster", service="gateway", roster_server="nats"}) == 0`,
       // A service that was cut off needs time to work its backlog off.
       for: minutes(3),
       severity: 'warning',
       summary: 'Events of {{ $labels.service }} do not reach JetStream.',
+    },
+    {
+      name: 'RosterTransactionOpen',
+      expr:
+        `${open} unless on () (${prepared}) unless on () (${stuck}) unless on () (${full})` +
+        // What was cut off or stands still may have left it open.
+        ` unless on () (${cutOff}) unless on () (${down})`,
+      for: minutes(2),
+      severity: 'warning',
+      summary: 'A transaction in PostgreSQL has been open for {{ $value | humanizeDuration }}. All events wait for it.',
+    },
+    {
+      name: 'RosterTransactionPrepared',
+      expr: prepared,
+      for: minutes(2),
+      severity: 'warning',
+      summary:
+        'A transaction in PostgreSQL was prepared {{ $value | humanizeDuration }} ago and is not finished. All events wait for it.',
     },
     {
       name: 'RosterEventsNotFollowed',
@@ -125,6 +145,13 @@ export function alerts(scale = 1): Alert[] {
       for: minutes(1),
       severity: 'warning',
       summary: 'Events of {{ $labels.service }} are parked by the {{ $labels.roster_parked_by }}.',
+    },
+    {
+      name: 'RosterDatabaseOlderThanStream',
+      expr: `max by (service) (roster_stream_ahead{job="roster"}) > 0`,
+      for: minutes(1),
+      severity: 'critical',
+      summary: 'The database of {{ $labels.service }} lacks events that were published.',
     },
     {
       name: 'RosterAuditLate',

@@ -52,7 +52,7 @@ export async function nextRows(sql: Sql, end: ChainEnd, recent: RecentEvents | u
   if (known) return { rows: known.slice(0, pageSize), endReached: known.length <= pageSize }
   const where = sql`
     (transaction_id, position) > (${end.transactionId}::xid8, ${end.position}::bigint)
-    and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+    and transaction_id < settled_below()
   `
   const rows = await readPage(sql, where, pageSize, mostBytes)
   return { rows, endReached: rows.length === (rows[0]?.found ?? 0) && rows.length < pageSize }

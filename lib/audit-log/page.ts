@@ -32,7 +32,7 @@ export interface PageHeader {
   entries: string
 }
 
-/** A page of the chain: some events that follow each other. */
+/** A page of the hash chain: some events that follow each other. */
 export interface Page {
   header: PageHeader
   headerText: string

@@ -1,14 +1,10 @@
 import { messageId } from '../outbox/publish.ts'
 import { type Publisher, store } from '../outbox/into-stream.ts'
+import { checkpointSubject } from '../events/checkpoint-subject.ts'
 import { instance } from '../instance.ts'
 
 /** The type of the message. It is no event of the log, so neither feeds nor webhooks have it. */
 export const checkpointType = 'roster.audit.checkpoint.signed.v1'
-
-/** The one subject of a service's checkpoints. */
-export function checkpointSubject(service: string): string {
-  return `roster.events.${service}.${instance.id}.audit.${service}.checkpoint.signed`
-}
 
 /** The id of a checkpoint, as consumers see it. */
 export function checkpointId(service: string, number: number): string {

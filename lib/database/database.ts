@@ -66,6 +66,7 @@ const connectionErrors = new Set([
   '57P01',
   '57P02',
   '57P03',
+  '53100',
   '53200',
   '53300',
   queryCancelled,

@@ -44,8 +44,8 @@ const begun: Record<string, (sql: Sql) => PromiseLike<unknown>> = {
 }
 
 /** A way to the database that can be cut, and one that stays open for looking. */
-async function openByCable() {
-  const cable = await layCable(database.urls.users)
+async function openByCable(resetsAt?: (sent: Buffer) => boolean) {
+  const cable = await layCable(database.urls.users, resetsAt)
   const log = createLog('test', 'silent')
   const [sql, admin] = [openDatabase(cable.url, 'test', log), openDatabase(database.adminUrl, 'admin', log)]
   onTestFinished(async () => {
@@ -144,6 +144,18 @@ test('a connection that is reset while it opens does not end the process', async
     await Promise.all(work)
   }
   await works(sql)
+})
+
+// Before it runs a statement, the driver asks whether the server takes writes. Without the patch, nothing can catch its
+// failure, and the first statement on the next connection gets a TypeError.
+test('a connection that is reset at the first question of the driver does not affect the next one', async () => {
+  const asked: boolean[] = []
+  const isFirst = (sent: Buffer) => sent.includes('pg_is_in_recovery')
+  const { sql } = await openByCable((sent) => isFirst(sent) && asked.push(true) <= 8)
+  // Node ends a connection before it resets it. A driver that sees only the end connects again by itself.
+  while (asked.length < 8) await sql`select 1`.catch((error: unknown) => expect(error).toSatisfy(isConnectionError))
+  await works(sql)
+  expect(asked.length).toBeGreaterThan(8)
 })
 
 // Without the patch, the rows of the next result are counted on from there, so that the result starts with holes.

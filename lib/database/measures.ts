@@ -51,9 +51,28 @@ export const unsignedAge = gauge({
   description: 'how long the first event that no checkpoint of the audit chain signs has waited; 0 if there is none',
 })
 
+export const streamAhead = gauge({
+  name: 'roster.stream.ahead',
+  unit: '1',
+  description: '1 while the stream has events that the database lacks, because the database is older',
+})
+
 export const deadLetters = gauge({
   name: 'roster.events.parked',
   unit: '{event}',
   description: 'events that were refused for good: by JetStream (tail), or by work that follows events (follower)',
   labels: { 'roster.parked.by': ['tail', 'follower'] },
+})
+
+export const oldestTransaction = gauge({
+  name: 'roster.transactions.oldest.age',
+  unit: 's',
+  description:
+    'for how long the same transaction of PostgreSQL has been seen as the oldest: the events of all later ones wait for its end',
+})
+
+export const oldestPrepared = gauge({
+  name: 'roster.transactions.prepared.age',
+  unit: 's',
+  description: 'how long ago the oldest prepared transaction of PostgreSQL was prepared; 0 if there is none',
 })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { connectionOptions } from './database.ts'
+import { refuseOldPostgres } from './refuse-old-postgres.ts'
 import { sessionSettings } from './session-settings.ts'
 
 /** Milliseconds after which a connection waits for one that another connection has. */
@@ -21,7 +22,7 @@ const elsewhere = ', or let DATABASE_URL lead to PostgreSQL itself (docs/reliabi
 /**
  * Throws NoSession where connections are no sessions of their own, or lack their settings. An idle pool of transactions
  * gives one connection the same session again and again. So the proof takes two connections, and one holds a
- * transaction meanwhile. A signal ends the proof.
+ * transaction meanwhile. A signal ends the proof. Throws OldServer where PostgreSQL is too old.
  */
 export async function proveSession(url: string, service: string, signal?: AbortSignal): Promise<void> {
   try {
@@ -38,6 +39,7 @@ async function prove(url: string, service: string, signal: AbortSignal | undefin
   const close = () => void Promise.all([one, other].map((sql) => sql.end({ timeout: 0 })))
   signal?.addEventListener('abort', close, { once: true })
   try {
+    await refuseOldPostgres(one)
     await compareSessions(one, other)
     await compareSettings(one)
   } catch (error) {

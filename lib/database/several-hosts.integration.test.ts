@@ -32,10 +32,14 @@ async function silentHost() {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A server that says that it is a standby. */
+/**
+ * A server that is a standby. What it says by itself when a session begins is what PgBouncer remembers of another time:
+ * that it is none.
+ */
 async function standby() {
   const { url, alter } = await alterAnswers(database.urls.users)
-  alter((answer) => answer.replace('S\0\0\0\x17in_hot_standby\0off\0', 'S\0\0\0\x16in_hot_standby\0on\0'))
+  const column = 'pg_is_in_recovery'
+  alter((answer) => (answer.includes(column) ? answer.replace('\0\x01\0\0\0\x01f', '\0\x01\0\0\0\x01t') : answer))
   return { host: new URL(url).host, promote: () => alter((answer) => answer) }
 }
 
@@ -46,6 +50,23 @@ test('where a host is dead or silent, the next one answers', async () => {
   )
   expect(answers).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
 }, 30_000)
+
+test('where a host refuses, as one that starts or has no such database yet, the next one answers', async () => {
+  for (const code of ['57P03', '3D000']) {
+    const refusal = Buffer.from(`SFATAL\0C${code}\0Mno\0\0`, 'latin1')
+    const size = Buffer.alloc(4)
+    size.writeInt32BE(refusal.length + 4)
+    const server = createServer((socket) => {
+      socket.once('data', () => socket.end(Buffer.concat([Buffer.from('E'), size, refusal])))
+      socket.on('error', () => {})
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    expect(await open(at([`127.0.0.1:${port}`, own()]))`select 1 as one`).toEqual([{ one: 1 }])
+  }
+})
 
 test('where no host can be reached, each is tried once, and the statement fails', async () => {
   const began = Date.now()

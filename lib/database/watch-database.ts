@@ -2,6 +2,7 @@ import postgres from 'postgres'
 import { roster } from '../health/release.ts'
 import { watchServer } from '../telemetry/servers.ts'
 import { measures } from '../telemetry/instruments.ts'
+import { askOrClose } from './close-unheard.ts'
 import { driverOptions } from './database-url.ts'
 import { ownSchema } from './session-settings.ts'
 import {
@@ -9,9 +10,12 @@ import {
   connections,
   mostConnections,
   deadLetters,
+  oldestPrepared,
+  oldestTransaction,
   pendingStatements,
   outboxLag,
   outboxLagAge,
+  streamAhead,
   unchained,
   unsignedAge,
 } from './measures.ts'
@@ -43,11 +47,14 @@ export function watchDatabase(url: string, service: string): void {
   })
   let seen: Seen | undefined
   let offset = 0
+  let oldestSince = new Date(0)
   watchServer('postgres', async () => {
     const asked = Date.now()
-    const [found] = await look(sql)
+    // The server may have gone without a word.
+    const [found] = await askOrClose(sql, 2 * answerWithin, () => look(sql))
     // Half of the way is the question's, and half the answer's.
     offset = (found.now.getTime() - (asked + Date.now()) / 2) / 1000
+    if (found.oldest !== seen?.oldest) oldestSince = found.now
     seen = found
   })
   outboxLag.watch(() => seen?.unpublished)
@@ -56,6 +63,9 @@ export function watchDatabase(url: string, service: string): void {
   unsignedAge.watch(() => seen && ageOf(seen.unsigned, offset))
   deadLetters.watch(() => seen?.deadLetters, 'tail')
   deadLetters.watch(() => seen?.forFollowers, 'follower')
+  streamAhead.watch(() => seen && Number(seen.ahead))
+  oldestTransaction.watch(() => seen && (seen.oldest === null ? 0 : secondsBetween(oldestSince, seen.now)))
+  oldestPrepared.watch(() => seen && (seen.prepared === null ? 0 : secondsBetween(seen.prepared, seen.now)))
   clockOffset.watch(() => seen && offset)
 }
 
@@ -64,14 +74,22 @@ function ageOf(since: Date | null, offset: number): number {
   return since ? Math.max(0, (Date.now() - since.getTime()) / 1000 + offset) : 0
 }
 
+function secondsBetween(begin: Date, end: Date): number {
+  return (end.getTime() - begin.getTime()) / 1000
+}
+
 interface Seen {
   now: Date
   unpublished: number
   since: Date | null
   unchained: number
   unsigned: Date | null
+  ahead: boolean
   deadLetters: number
   forFollowers: number
+  /** The number of the oldest transaction that runs in any database. Only a superuser would see when it began. */
+  oldest: string | null
+  prepared: Date | null
 }
 
 function look(sql: postgres.Sql) {
@@ -98,8 +116,13 @@ function look(sql: postgres.Sql) {
         )
         order by events.transaction_id, events.position limit 1
       ) as unsigned,
+      (select ahead is not null from published) as ahead,
       (select count(*)::int from parked_events) as "deadLetters",
-      (select count(*)::int from parked_for_followers) as "forFollowers"
+      (select count(*)::int from parked_for_followers) as "forFollowers",
+      (
+        select nullif(pg_snapshot_xmin(current), pg_snapshot_xmax(current))::text from pg_current_snapshot() as current
+      ) as oldest,
+      (select min(prepared) from pg_prepared_xacts) as prepared
   `
 }
 

@@ -1,9 +1,17 @@
-/** The core NATS subject for changes of a user's tokens or roles. The message names the user id, or `everybodyOf`. */
+/**
+ * The core NATS subject for changes of a user's tokens or roles. The message names the user id, or `everybodyOf`, or
+ * `everythingOf`.
+ */
 export const callersChanged = 'roster.callers.changed'
 
 /** Names all users of an organization and all that hold a role there. No user id has this form. */
 export function everybodyOf(organizationId: string): string {
   return `@${organizationId}`
+}
+
+/** Names all tokens of an application or a project, by its closure, such as `application-<id>`. No user id has this form. */
+export function everythingOf(closure: string): string {
+  return closure.replace('-', '/')
 }
 
 /** The organization that a message names; undefined where it names a user. */
@@ -17,6 +25,33 @@ export function organizationOf(message: string): string | undefined {
  */
 export function hintSubject(service: string): string {
   return `roster.happened.${service}`
+}
+
+/**
+ * The core NATS subject on which users announces the mail of a registration, which has no event: nobody exists yet. A
+ * notifier that misses it finds the mail later.
+ */
+export const registrationMails = 'roster.mails.registration'
+
+/** A mail of a registration: ids and times, no code and no address. */
+export interface RegistrationMail {
+  /** The request that it belongs to. */
+  userId: string
+  codeId: string
+  organizationId: string
+  /** RFC 3339. */
+  expiresAt: string
+}
+
+/** Reads the announcement of such a mail. Undefined for any other text. */
+export function readRegistrationMail(text: string): RegistrationMail | undefined {
+  try {
+    const { userId, codeId, organizationId, expiresAt } = JSON.parse(text) as Record<string, unknown>
+    const mail = { userId, codeId, organizationId, expiresAt }
+    return Object.values(mail).every((value) => typeof value === 'string') ? (mail as RegistrationMail) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The parts of an event that filters can check in advance. */

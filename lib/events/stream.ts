@@ -33,26 +33,34 @@ export interface StreamState {
   maxAge: number
   /** Whether the stream may drop younger messages, for lack of room. */
   bounded: boolean
+  /** The last event of the service that was asked for; null where there is none. An older keeper does not say. */
+  own?: LastMessage | null
+}
+
+export interface LastMessage {
+  sequence: number
+  /** Its `ce-id`. */
+  id: string
 }
 
 /**
- * Asks the keeper for the state. The stream exists once the keeper has answered. Throws where the keeper or NATS does
- * not answer.
+ * Asks the keeper for the state, and for the last message of a service. The stream exists once the keeper has answered.
+ * Throws where the keeper or NATS does not answer.
  */
-export async function streamState(nats: Nats): Promise<StreamState> {
-  const answer = await askKeeper(nats, patience)
+export async function streamState(nats: Nats, service = ''): Promise<StreamState> {
+  const answer = await askKeeper(nats, service, patience)
   const { error, maxAge, ...state } = answer.json<Written>()
   if (error !== undefined) throw new Error(`the keeper of the stream: ${error}`)
   return { ...state, maxAge: maxAge ?? Infinity }
 }
 
-async function askKeeper(nats: Nats, [timeout, ...later]: number[]): Promise<Msg> {
+async function askKeeper(nats: Nats, service: string, [timeout, ...later]: number[]): Promise<Msg> {
   try {
-    return await nats.ask(stateSubject, '', { timeout: timeout! }).answer
+    return await nats.ask(stateSubject, service, { timeout: timeout! }).answer
   } catch (error) {
     const isLate = error instanceof NatsError && error.code === ErrorCode.Timeout
     if (!isLate || later.length === 0) throw error
-    return askKeeper(nats, later)
+    return askKeeper(nats, service, later)
   }
 }
 

@@ -50,12 +50,12 @@ export async function appendBatch(
   const encrypted = toStore.flatMap((stored) =>
     stored && answers ? [answers.encrypt(stored.once, stored.answer)] : [],
   )
-  const stores = changes.length > 0 || encrypted.length > 0 || decided.some(({ held }) => held)
+  const stores = changes.length + encrypted.length > 0 || decided.some(({ held, writes }) => held || writes.length > 0)
   if (!stores && !decided.some(({ decision }) => decision?.commits)) return undefined
   const batch = toBatch(changes, decided, { answers: encrypted, isBulk, commits: !stores, encryption })
-  const writes = changes.flatMap((change) => [
-    ...(change.decision.writes ?? []),
-    ...(vocabulary.project?.(change) ?? []),
+  const writes = decided.flatMap((entry) => [
+    ...entry.writes,
+    ...(entry.events.length > 0 ? (vocabulary.project?.(entry) ?? []) : []),
   ])
   const steps = toSteps(writes)
   const calls = steps.filter((step) => typeof step !== 'function')
@@ -156,15 +156,18 @@ function toBatch(
   }
   // A command without events may still be refused for good, because its claim collides within the batch. The refusal
   // only counts while the aggregates that it depends on are unchanged, so check them. A command without events that
-  // read a changed aggregate of this batch depends on that moment, so check everything that it read.
-  const refused = decided.filter(
-    ({ decision, events, before, reads }) =>
+  // read a changed aggregate of this batch depends on that moment, so check everything that it read. So does one that
+  // writes: whoever changes one of them then either sees what was written, or comes first.
+  const unchanged = decided.filter(
+    ({ decision, events, writes, before, reads }) =>
       events.length === 0 &&
-      (decision?.claims?.length || (reads.length > 0 && [before, ...reads].some((read) => first.has(keyText(read))))),
+      (writes.length > 0 ||
+        decision?.claims?.length ||
+        (reads.length > 0 && [before, ...reads].some((read) => first.has(keyText(read))))),
   )
   for (const read of [
     ...changes.flatMap((change) => change.reads),
-    ...refused.flatMap(({ before, reads }) => [before, ...reads]),
+    ...unchanged.flatMap(({ before, reads }) => [before, ...reads]),
   ])
     if (!first.has(keyText(read))) reads.set(keyText(read), read)
   const held = decided.flatMap(({ held }) => (held ? [{ kind: held.kind, scope: held.scope, key: held.key }] : []))

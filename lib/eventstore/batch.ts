@@ -1,5 +1,6 @@
 import type { EventRow } from '../events/stored-event.ts'
 import type { Aggregate, AggregateKey } from './aggregate.ts'
+import type { Write } from '../database/database.ts'
 import type { Command, Decision, NewEvent, UniqueKey } from './command.ts'
 import type { EarlierAnswer, Once } from '../rpc/idempotency.ts'
 
@@ -29,6 +30,8 @@ export interface Decided {
   reads: Aggregate[]
   decision: Decision<NewEvent, unknown>
   events: EventRow[]
+  /** What is written beside the events, or, where the decision `commits`, without any. */
+  writes: Write[]
   /** The unique key for which the command was refused, because others are known to hold it. */
   held?: UniqueKey
   /** The answer to store for a keyed request. */

@@ -53,13 +53,17 @@ export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
   uses?: Use[]
   /** Places that the change takes. They are counted in its transaction, so that no set has more than it may. */
   rooms?: Room[]
-  /** Data that no event may hold, such as the hash of a password. It is stored in the same transaction. */
+  /**
+   * Data that no event may hold, such as the hash of a password. It is stored in the same transaction. Without events it
+   * is stored only where the decision `commits`.
+   */
   writes?: Write[]
   answer: Answer
   /** The events are stored first, and then the caller gets this error. */
   error?: RosterError
   /**
-   * Commits even where nothing is stored. Otherwise the response time would reveal whether there was anything to store.
+   * Commits without events, too: an empty transaction, where the response time would otherwise reveal whether there was
+   * anything to store; or the `writes`. What these depend on is locked and compared as for a change.
    */
   commits?: true
 }

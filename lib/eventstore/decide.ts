@@ -30,7 +30,7 @@ export function decideBatch(
     let decision = nothing
     let lost: UniqueKey | undefined
     const refuseThis: Decided['refuse'] = (lost) => refuse(pending, decision, lost)
-    const unchanged = { pending, before, after: before, reads, decision, events: [], refuse: refuseThis }
+    const unchanged = { pending, before, after: before, reads, decision, events: [], writes: [], refuse: refuseThis }
     try {
       throwUnreadable(command, before, reads)
       decision = decideWhereItMatches(command, before, now, reads)
@@ -57,6 +57,7 @@ export function decideBatch(
         after,
         decision,
         events,
+        writes: (events.length > 0 || decision.commits ? decision.writes : undefined) ?? [],
       }
     } catch (error) {
       return { ...unchanged, decision, ...(lost && { held: lost }), answer: () => reject(error) }

@@ -18,6 +18,15 @@ async function eventsOf(id: string) {
   `
 }
 
+test('a stale If-Match refuses also what would change nothing', async () => {
+  await a!.store.execute(add('bound', 'bound'))
+  const bound = (ifMatch: number[]) => {
+    const command = rename('bound', 'bound')
+    return outcome(a!.store.execute({ ...command, call: { ...command.call, ifMatch } }))
+  }
+  expect([await bound([1]), await bound([2])]).toEqual(['stored', 'SEQUENCE_MISMATCH'])
+})
+
 describe('events', () => {
   test('of an aggregate are numbered from 1 without a gap; its details come from the first and the last', async () => {
     const { after: added } = await a!.store.execute(add('numbered', 'numbered'))

@@ -1,7 +1,8 @@
 import type { Log } from '../log.ts'
 
-/** The servers that a service may have to wait for. */
-export type Server = 'PostgreSQL' | 'NATS' | 'JetStream' | 'Redis' | 'SMTP'
+/** The servers that a service may have to wait for. For a synchronous standby it is PostgreSQL that waits. */
+const servers = ['PostgreSQL', 'SynchronousStandby', 'NATS', 'JetStream', 'Redis', 'SMTP'] as const
+export type Server = (typeof servers)[number]
 
 /** The servers that a service waits for right now. The log hears of the begin and of the end of each wait, once. */
 export interface Waits {
@@ -17,13 +18,11 @@ export interface Waits {
   toString(): string
 }
 
-const servers: readonly Server[] = ['PostgreSQL', 'NATS', 'JetStream', 'Redis', 'SMTP']
-
 /** Reads what `toString` wrote. Leaves out all else. */
 export function readWaits(text: string): Partial<Record<Server, string>> {
   const waits: Partial<Record<Server, string>> = {}
   for (const [, server, at] of text.matchAll(/(\w+) (\d{4}-\d\d-\d\dT[\d:.]{8,12}Z)/g))
-    if (servers.includes(server as Server)) waits[server as Server] = at!
+    if (servers.some((known) => known === server)) waits[server as Server] = at!
   return waits
 }
 

@@ -7,6 +7,7 @@ import {
   type NatsConnection,
   NatsError,
 } from 'nats'
+import { refuseOld } from '../health/old-server.ts'
 import { createWaits, type Waits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
 import { type Ask, createNatsRequests } from './nats-requests.ts'
@@ -27,7 +28,8 @@ export interface Nats {
 const patience = 2000
 
 /**
- * Connects, and reconnects without limit. Waits for the server as long as it takes.
+ * Connects, and reconnects without limit. Waits for the server as long as it takes. Throws OldServer where it is too
+ * old.
  * User and password come from the URL. The inbox prefix belongs to the user, because NATS lets no user read a foreign
  * inbox.
  */
@@ -46,11 +48,18 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     // The client would take a stack trace for every request, in case it fails. That costs more than the rest of the
     // request.
     noAsyncTraces: true,
-    pingInterval: 10_000,
+    // A server that is silent for nine seconds is gone. The servers look after a service alike: see nats.conf.
+    pingInterval: 3000,
     maxPingOut: 2,
   }
   const waits = createWaits(log)
   const connection = refuseUnsafeSubjects(await connectOrWait(options, waits))
+  try {
+    refuseOld('NATS', connection.info!.version)
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
   const requests = createNatsRequests(connection, options.inboxPrefix!)
   const callbacks = new Set<() => void>()
   let connected = true

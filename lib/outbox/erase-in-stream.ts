@@ -1,4 +1,4 @@
-import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
+import { type JetStreamManager, NatsError, type StoredMsg, type MsgRequest } from 'nats'
 import type { Nats } from '../nats/connect-nats.ts'
 import { readEvent } from '../events/cloud-event.ts'
 import { namesOf } from '../events/messages.ts'
@@ -67,8 +67,7 @@ export async function removeAsked(
   const filters = types.map((one) => `roster.events.${service}.${organization}.${subjectToken(one)}.${id}.>`)
   const end = await placeOfEnd(manager, { service: service!, organization: organization!, type: type!, id: id! })
   if (end !== undefined) {
-    const purge = async (filter: string) => (await manager.streams.purge(streamName, { filter, seq: end })).purged
-    const removed = await Promise.all(filters.map(purge))
+    const removed = await Promise.all(filters.map((filter) => removeBefore(manager, filter, end)))
     return { removed: removed.reduce((sum, count) => sum + count, 0), types }
   }
   // The end, and with it all before it, may be past its maximum age.
@@ -78,6 +77,25 @@ export async function removeAsked(
   }
   return { removed: 0, types }
 }
+
+/**
+ * Deletes messages one by one: with nats-server before 2.9.15, a purge by subject makes a lagging consumer skip messages
+ * of other subjects. After a timeout, what is deleted stays deleted, and the next request continues.
+ */
+async function removeBefore(manager: JetStreamManager, filter: string, end: number): Promise<number> {
+  let removed = 0
+  for (let next = await nextOfSubject(manager, filter, 1); next && next.seq < end;) {
+    const { seq } = next
+    const failure = await manager.streams.deleteMessage(streamName, seq, false).then(() => undefined, asError)
+    if (!failure) removed++
+    next = await nextOfSubject(manager, filter, seq)
+    // Otherwise another request has removed it meanwhile.
+    if (failure && next?.seq === seq) throw failure
+  }
+  return removed
+}
+
+const asError = (error: Error) => error
 
 /** The tokens of an aggregate's subject. */
 interface Named {
@@ -90,7 +108,7 @@ interface Named {
 async function placeOfEnd(manager: JetStreamManager, named: Named): Promise<number | undefined> {
   const { service, organization, type, id } = named
   for (const end of ['forgotten', 'removed']) {
-    const message = await lastOf(manager, `roster.events.${service}.${organization}.${type}.${id}.${end}`)
+    const message = await lastOfSubject(manager, `roster.events.${service}.${organization}.${type}.${id}.${end}`)
     if (message && isEnd(message, named, end)) return message.seq
   }
   return undefined
@@ -104,7 +122,7 @@ function isEnd(message: StoredMsg, { service, organization, type, id }: Named, e
       event !== undefined &&
       event.type === namesOf(type, end).type &&
       event.source === `/roster/${service}` &&
-      new RegExp(`^${service}-\\d{1,15}$`).test(event.id) &&
+      new RegExp(`^${service}-\\d{1,16}$`).test(event.id) &&
       event.aggregateType === type &&
       subjectToken(event.aggregateId) === id &&
       subjectToken(event.organizationId) === organization &&
@@ -115,9 +133,19 @@ function isEnd(message: StoredMsg, { service, organization, type, id }: Named, e
   }
 }
 
-async function lastOf(manager: JetStreamManager, subject: string): Promise<StoredMsg | undefined> {
+/** The last message on a subject, which may have wildcards. */
+export function lastOfSubject(manager: JetStreamManager, subject: string): Promise<StoredMsg | undefined> {
+  return findMessage(manager, { last_by_subj: subject })
+}
+
+/** The first message on a subject from a place on. The client's types know this question of nats-server 2.9 only in part. */
+export function nextOfSubject(manager: JetStreamManager, subject: string, seq: number): Promise<StoredMsg | undefined> {
+  return findMessage(manager, { seq, next_by_subj: subject } as MsgRequest)
+}
+
+async function findMessage(manager: JetStreamManager, asked: MsgRequest): Promise<StoredMsg | undefined> {
   try {
-    return await manager.streams.getMessage(streamName, { last_by_subj: subject })
+    return await manager.streams.getMessage(streamName, asked)
   } catch (error) {
     if (error instanceof NatsError && error.code === '404') return undefined
     throw error

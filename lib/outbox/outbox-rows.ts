@@ -14,6 +14,19 @@ export interface NotedMark {
   subject: string
 }
 
+/** Where the stream has events that the database lacks. */
+export interface Ahead {
+  /** The place of the last event that the database published, and the last place where it may lack one. */
+  from: number
+  to: number
+  /** The position of the last event before the lost ones. */
+  lastPosition: number
+  /** Whether the organizations that lost events were told. */
+  isAnnounced: boolean
+  /** When it was noticed, in RFC 3339. */
+  since: string
+}
+
 /** How far the events are published: the row of the table `published`. */
 export interface Published {
   transaction_id: string
@@ -27,6 +40,9 @@ export interface Published {
   message_key: string
   taken: Record<string, number>
   in_doubt: boolean
+  ahead: Ahead | null
+  /** The stream was not compared with the events yet on this server. */
+  toCompare: boolean
   deadLetters: number
   retried: number
 }
@@ -47,7 +63,7 @@ export function page(transaction: Transaction) {
   // With a subquery, unlike a join, the index scan starts at the cursor under any statistics.
   const where = transaction`
     (transaction_id, position) > (select transaction_id, position from published)
-    and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+    and transaction_id < settled_below()
   `
   return readPage(transaction, where, pageSize, mostBytes)
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { add, openReplica, type Replica, silent } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { testMessages } from '#test/support/event-messages'
+import { startForeignConsumer } from '#test/support/foreign-consumer'
 import { startTestKeeper } from '#test/support/keeper'
 import { readStream, startOwnNats } from '#test/support/publishing'
 import { copyStream } from '#test/support/set-back'
@@ -111,4 +112,25 @@ describe('of two services that lost events to an older copy of the stream, each 
       grants: before.grants + 1,
     })
   })
+})
+
+test('a consumer that has read the lost end of the stream still gets what comes after it', async () => {
+  await addSome('grants')
+  await everythingIsThere('grants')
+  const foreign = await startForeignConsumer(servers!.natsUrl.admin, 'foreign')
+  onTestFinished(foreign.stop)
+  // Consumers keep their places, as nats-server flushes those apart.
+  const loseEnd = await copyStream(servers!, 'ROSTER/streams/roster-events/msgs')
+  await addSome('users', 8)
+  const comes = (name: Name) =>
+    vi.waitFor(async () => {
+      const rows = await replicas[name].sql<{ id: string }[]>`select ${name} || '-' || position as id from events`
+      expect(rows.filter(({ id }) => !foreign.seen.has(id))).toEqual([])
+    }, soon)
+  await comes('users')
+  // It would publish again, and so lift the stream above what the consumer has read.
+  await end('users')
+  await loseEnd()
+  await addSome('grants')
+  await comes('grants')
 })

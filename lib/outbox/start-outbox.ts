@@ -7,6 +7,8 @@ import type { Sql, Transaction } from '../database/database.ts'
 import { publish } from './publish.ts'
 import type { EventRow, StoredEvent } from '../events/stored-event.ts'
 import type { Personal } from '../encryption/personal.ts'
+import { streamState } from '../events/stream.ts'
+import { compareStream } from './compare-stream.ts'
 import { createForward } from './forward.ts'
 import { newestOf, writeMark } from './mark.ts'
 import { addDeadLetters, storeTaken, removeDeadLetters, retryDeadLetters, settleRetried } from './dead-letters.ts'
@@ -40,6 +42,8 @@ export interface Outbox extends Service {
   committed(events: EventRow[]): void
   /** The number of dead letters at the last look. */
   deadLetters(): number
+  /** Whether the stream has events that the database lacks, as of the last look. */
+  streamIsAhead(): boolean
 }
 
 /**
@@ -52,7 +56,8 @@ export interface Outbox extends Service {
  * `parked_events`, logs it, and goes on with the next one.
  *
  * The outbox reads only events below the oldest running transaction, so no late commit ends up behind the cursor. If
- * the stream lost events, the outbox publishes again, from the first event that would not have expired there by now.
+ * the stream lost events, the outbox publishes again, from the first event that would not have expired there by now. If
+ * the database lost events that the stream has, the outbox goes on behind them, and an operator decides.
  */
 export function startOutbox(options: OutboxOptions): Outbox {
   const { sql, nats, log, service, recent, personal } = options
@@ -61,6 +66,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
   const forward = createForward(options, waits, announcer)
   let inspectAt = 0
   let deadLetters = 0
+  let ahead = false
   // Whether there may be more to do than one statement finds out.
   let isWoken = true
 
@@ -114,15 +120,26 @@ export function startOutbox(options: OutboxOptions): Outbox {
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
       `,
       transaction<Published[]>`
-        select *, transaction_id::text from published,
+        select *, transaction_id::text, compared_on is distinct from pg_postmaster_start_time() as "toCompare"
+        from published,
           (select count(*)::int as "deadLetters", count(*) filter (where retry)::int as retried from parked_events) counted
       `,
       page(transaction),
     ])
     deadLetters = published!.deadLetters
+    ahead = published!.ahead !== null
     const { retried: toRetry, generation, message_key: key } = published!
     if (!lockRow!.leads) waits.streamIsThere()
-    if (!lockRow!.leads || (all.length === 0 && toRetry === 0 && Date.now() < inspectAt)) return nothing
+    if (!lockRow!.leads) return nothing
+    if (published!.toCompare) {
+      const { own, last, created } = await elsewhere(streamState(nats, service))
+      if (isOver()) return new Promise(() => {})
+      if (own !== undefined) {
+        await compareStream(transaction, log, { service, published: published!, own, last, created })
+        return { more: true }
+      }
+    }
+    if (all.length === 0 && toRetry === 0 && Date.now() < inspectAt) return nothing
     if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
     const events = personal ? await personal.decryptEvents(transaction, all) : all
     const again = (deadOnes: StoredEvent[]) =>
@@ -175,6 +192,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
       if (nats.connected()) announcer.callers(events)
     },
     deadLetters: () => deadLetters,
+    streamIsAhead: () => ahead,
     stop: () => ticks.stop(),
   }
 }

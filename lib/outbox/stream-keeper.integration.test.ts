@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { JetStreamManager } from 'nats'
+import { headers, type JetStreamManager } from 'nats'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openHome } from '../../deploy/local/home.ts'
 import { startNats } from '../../deploy/local/servers/nats-server.ts'
@@ -12,6 +12,7 @@ import { connectNats, type Nats } from '../nats/connect-nats.ts'
 import type { Service } from '../process.ts'
 import { silent } from '#test/support/rpc'
 import { consume } from '../subscriptions/consume.ts'
+import { checkpointSubject } from '../events/checkpoint-subject.ts'
 import { consumers } from '../events/consumers.ts'
 import { ensureConsumer } from './stream-keeper.ts'
 import { streamName, streamState } from '../events/stream.ts'
@@ -93,6 +94,26 @@ test('each answer is newer than its question, however many ask', async () => {
   await Promise.all(asking)
   await others.connection.close()
 })
+
+test('the last event of a service is found before its checkpoint, however many of others came in between', async () => {
+  const stream = admin!.connection.jetstream()
+  const own = await stream.publish('roster.events.grants.acme.project.p.added', '', { headers: withId('grants-1') })
+  await stream.publish('roster.events.users.acme.user.u.added', '')
+  const others = Array.from({ length: 3000 }, () => stream.publish('roster.events.users.acme.user.u.changed', ''))
+  const { seq } = (await Promise.all(others))[1500]!
+  await manager.streams.deleteMessage(streamName, seq)
+  expect((await streamState(users!, 'grants')).own).toEqual({ sequence: own.seq, id: 'grants-1' })
+  for (let n = 0; n < 3; n++) await stream.publish(checkpointSubject('grants'), '')
+  expect((await streamState(users!, 'grants')).own).toEqual({ sequence: own.seq, id: 'grants-1' })
+  await stream.publish(checkpointSubject('idp'), '')
+  expect((await streamState(users!, 'idp')).own).toBeNull()
+})
+
+function withId(id: string) {
+  const all = headers()
+  all.set('ce-id', id)
+  return all
+}
 
 test('without a keeper, the state is an error, soon', async () => {
   await Promise.all(keepers.splice(0).map((keeper) => keeper.stop()))

@@ -5,6 +5,7 @@ import {
   type ConsumerInfo,
   type JetStreamManager,
   type Msg,
+  type StoredMsg,
   nanos,
   NatsError,
   RetentionPolicy,
@@ -14,10 +15,11 @@ import {
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats/connect-nats.ts'
 import type { Service } from '../process.ts'
+import { checkpointSubject } from '../events/checkpoint-subject.ts'
 import { consumers } from '../events/consumers.ts'
-import { type Erasable, eraseSubject, removeAsked } from './erase-in-stream.ts'
+import { type Erasable, eraseSubject, lastOfSubject, nextOfSubject, removeAsked } from './erase-in-stream.ts'
 import { consumerPending, consumerUnacknowledged, streamBytes } from '../events/measures.ts'
-import { type StreamState, stateSubject, streamName, withApi, writeState } from '../events/stream.ts'
+import { type LastMessage, type StreamState, stateSubject, streamName, withApi, writeState } from '../events/stream.ts'
 
 /** Milliseconds between two checks without a request. */
 const lookEvery = 2000
@@ -28,6 +30,9 @@ const lookEvery = 2000
 const goneFor = 2000
 /** Milliseconds to wait until nats-server has removed events. */
 const eraseWithin = 15_000
+
+/** Milliseconds after which the servers of a cluster agree on the end of the stream. */
+const settlesWithin = 1000
 
 const nanosecondsPerMillisecond = 1_000_000
 
@@ -46,6 +51,8 @@ export function startStreamKeeper({ nats, log, erasable, replicas }: KeeperOptio
   let infos: ConsumerInfo[] = []
   const infoOf = (consumer: string) => infos.find(({ name }) => name === consumer)
   const unwatch = [
+    // The outboxes ask for the state before they publish again. The answer then comes from a whole look.
+    nats.onDisconnect(() => (consumersOf = '')),
     streamBytes.watch(() => size),
     ...Object.keys(consumers).flatMap((name) => [
       consumerPending.watch(() => infoOf(name)?.num_pending, name),
@@ -68,12 +75,13 @@ export function startStreamKeeper({ nats, log, erasable, replicas }: KeeperOptio
 
   async function lookBy(apiPrefix: string): Promise<StreamInfo> {
     const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
-    const info = await ensureStream(manager, { wait: known ? goneFor : 0, replicas })
+    let info = await ensureStream(manager, { wait: known ? goneFor : 0, replicas })
     known = true
     size = info.state.bytes
     if (info.created !== consumersOf) {
       infos = await ensureConsumers(manager)
       await ensureReplicas(manager, info, replicas)
+      info = await passConsumers(manager, log)
       consumersOf = info.created
     }
     return info
@@ -81,11 +89,25 @@ export function startStreamKeeper({ nats, log, erasable, replicas }: KeeperOptio
 
   async function answer(message: Msg) {
     try {
-      message.respond(writeState(stateOf(await look())))
+      const state = stateOf(await look())
+      const service = message.string()
+      message.respond(writeState(service ? { ...state, own: await lastOf(service) } : state))
     } catch (error) {
       message.respond(writeState(error as Error))
       complain(error as Error)
     }
+  }
+
+  async function lastOf(service: string): Promise<LastMessage | null> {
+    if (!/^[a-z]{1,50}$/.test(service)) throw new Error('this names no service')
+    const found = await withApi(async (apiPrefix) => {
+      const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
+      const subject = `roster.events.${service}.>`
+      let last = await lastOfSubject(manager, subject)
+      while (last?.subject === checkpointSubject(service)) last = await lastBefore(manager, subject, last.seq)
+      return last
+    })
+    return found ? { sequence: found.seq, id: found.header.get('ce-id') } : null
   }
 
   function complain(error: Error) {
@@ -179,6 +201,41 @@ function notSo(replicas: number, cause: Error): Error {
   return new Error(`NATS_STREAM_REPLICAS cannot be ${replicas}: ${cause.message}`, { cause })
 }
 
+/**
+ * Lets the stream go on behind the last place that a consumer has read. A stream that lost its end, as by a power cut of
+ * NATS, gives the lost places again, and a consumer that has read them would never get what comes there. This drops the
+ * messages of the stream. So each outbox finds that its events are gone, and publishes anew those that have not expired.
+ */
+async function passConsumers(manager: JetStreamManager, log: Log): Promise<StreamInfo> {
+  for (let tries = 1; ; tries++) {
+    // Read before the stream, so that what comes meanwhile is no sign of a loss.
+    const read = await lastRead(manager)
+    const info = await manager.streams.info(streamName)
+    if (read <= info.state.last_seq) return info
+    // In a cluster, two servers may know the end of the stream a moment apart.
+    if (tries === 1) await sleep(settlesWithin)
+    else {
+      log.warn(
+        { read, last: info.state.last_seq },
+        'the stream lost events that consumers have read: it goes on behind them',
+      )
+      await manager.streams.purge(streamName, { seq: read + 1 })
+    }
+  }
+}
+
+async function lastRead(manager: JetStreamManager): Promise<number> {
+  let read = 0
+  try {
+    for await (const { delivered } of manager.consumers.list(streamName))
+      if (delivered.consumer_seq > 0) read = Math.max(read, delivered.stream_seq)
+  } catch (error) {
+    // The nats.conf of a former release lets no keeper ask.
+    if (!(error instanceof NatsError) || error.code !== '503') throw error
+  }
+  return read
+}
+
 function ensureConsumers(manager: JetStreamManager): Promise<ConsumerInfo[]> {
   return Promise.all(Object.entries(consumers).map(([name, filter]) => ensureConsumer(manager, name, filter)))
 }
@@ -208,6 +265,20 @@ async function orMake<T>(find: () => Promise<T>, make: () => Promise<T>): Promis
     if (!(error instanceof NatsError) || error.code !== '404') throw error
     return make()
   }
+}
+
+/** The last message of a subject before a place. Others may have stored millions in between, so it halves the way. */
+async function lastBefore(manager: JetStreamManager, subject: string, place: number): Promise<StoredMsg | undefined> {
+  let found: StoredMsg | undefined
+  // Between these may be a later one than the one found.
+  let [from, to] = [0, place]
+  while (to - from > 1) {
+    const middle = Math.floor((from + to) / 2)
+    const next = await nextOfSubject(manager, subject, middle)
+    if (next && next.seq < place) [found, from] = [next, next.seq]
+    else to = middle
+  }
+  return found
 }
 
 function stateOf({ created, state, config }: StreamInfo): StreamState {

@@ -13,6 +13,8 @@ export interface Caller {
   scope?: string | undefined
   /** The end of a token with a scope: Unix time in milliseconds. */
   tokenEnd?: number | undefined
+  /** Of an access token that a person let an application have. */
+  authorizationId?: string | undefined
   /**
    * Whether the caller has a role anywhere. Then the roles below are those on the instance, in its own organization and
    * in the acting one: `callerIn` adds others.

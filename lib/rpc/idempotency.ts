@@ -23,7 +23,10 @@ export class AnsweredBefore extends Error {
   }
 }
 
-/** The answers to keyed requests. They are encrypted, because an answer may hold a code or token that is shown once. */
+/**
+ * The answers to requests with an idempotency key: see lib/eventstore/idempotent-answers.ts. They are encrypted, because
+ * an answer may hold a code or token that is shown once.
+ */
 export interface Answers {
   /**
    * Runs the work unless its request was answered before. In that case returns the earlier answer, marked as

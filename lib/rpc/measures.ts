@@ -6,6 +6,7 @@ import { nameOf } from './spans.ts'
 const systems = {
   json: 'http',
   oauth: 'http',
+  page: 'http',
   grpc: 'grpc',
   'grpc-web': 'grpc',
   connect: 'connectrpc',

@@ -15,6 +15,8 @@ export interface Access {
   project: string
   /** Whether an access token for a project is enough. */
   anyAudience: boolean
+  /** Only with rule "public": whether a caller with a valid token is known by it. */
+  knowsCaller: boolean
 }
 
 /** One method as the contract declares it. */
@@ -31,6 +33,12 @@ export interface Method {
   moreHttp: HttpRule[]
   /** The method speaks to OAuth 2.0 clients over HTTP. Anybody may cache a `document`. */
   oauth: 'call' | 'document' | undefined
+  /** The method is offered to browsers alone, as a page. */
+  page: boolean
+  /** A form of a page calls it: where it is posted, and the page that follows. */
+  form: { path: string; next: string } | undefined
+  /** Pages of any origin may call it over HTTP. */
+  anyOrigin: boolean
   /** Whether it changes nothing. */
   reads: boolean
   /** Whether its answers are a stream of messages. */
@@ -51,6 +59,11 @@ export interface HttpRule {
 /** Every method of every service of Roster, by its subject. Throws when a method lacks its access option. */
 export const methods: ReadonlyMap<string, Method> = readMethods()
 
+/** The operations: what every encoding offers. Internal methods and pages are none. */
+export const offered: readonly Method[] = [...methods.values()].filter(
+  ({ access, page }) => access.rule !== 'internal' && !page,
+)
+
 /** The method with this full name, in dots, such as `roster.users.v1.UserService.SetEmail`. */
 export function method(subject: string): Method {
   const found = methods.get(subject)
@@ -65,6 +78,7 @@ function readMethods() {
     for (const desc of type.methods) {
       const subject = `${type.typeName}.${desc.name}`
       const [http, ...moreHttp] = readHttp(desc)
+      const page = option(desc, 'roster.options.v1.page') === true
       found.set(subject, {
         desc,
         path: `/${type.typeName}/${desc.name}`,
@@ -73,7 +87,11 @@ function readMethods() {
         http,
         moreHttp,
         oauth: ([undefined, 'call', 'document'] as const)[Number(option(desc, 'roster.options.v1.oauth'))],
-        reads: http?.verb === 'GET' || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
+        page,
+        form: readForm(desc),
+        anyOrigin: option(desc, 'roster.options.v1.any_origin') === true,
+        // The GET of a page may give a code.
+        reads: (http?.verb === 'GET' && !page) || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
         streams: desc.methodKind === 'server_streaming',
         items: readItems(desc, subject),
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,
@@ -88,7 +106,8 @@ function readAccess(desc: DescMethod, subject: string): Access {
   const rule = (['public', 'authenticated', 'permission', 'internal'] as const).find((name) => access[name])
   if (!rule) throw new Error(`${subject} lacks its access option`)
   const { permission = '', scope = '', resource = '', orSelf = false, project = '', anyAudience = false } = access
-  return { rule, permission, scope: toScope(scope), resource, orSelf, project, anyAudience }
+  const { knowsCaller = false } = access
+  return { rule, permission, scope: toScope(scope), resource, orSelf, project, anyAudience, knowsCaller }
 }
 
 // The option in canonical JSON.
@@ -102,6 +121,7 @@ interface AccessOption {
   orSelf: boolean
   project: string
   anyAudience: boolean
+  knowsCaller: boolean
 }
 
 function toScope(name: string): Access['scope'] {
@@ -115,6 +135,11 @@ function readItems(desc: DescMethod, subject: string): DescField | undefined {
   const field = desc.input.fields.find((candidate) => candidate.name === name)
   if (field?.fieldKind !== 'list') throw new Error(`${subject} has no list ${name}`)
   return field
+}
+
+function readForm(desc: DescMethod): Method['form'] {
+  const { path, next } = option(desc, 'roster.options.v1.form') as Partial<NonNullable<Method['form']>>
+  return path && next ? { path, next } : undefined
 }
 
 function readHttp(desc: DescMethod): HttpRule[] {

@@ -9,15 +9,23 @@ const instances = new WeakMap<NatsConnection, string>()
 
 /**
  * Registers this process as a NATS micro service that answers `$SRV.PING`, `INFO` and `STATS`. Its queue group has the
- * same name. The metadata of `INFO` says how many events are dead letters, and which servers the service waits for. A
- * service that refuses every call counts as one that has not started.
+ * same name. The metadata of `INFO` says how many events are dead letters, which servers the service waits for, and
+ * whether it is on trial. A service that refuses every call counts as one that has not started.
  */
-export function addMicroService(nats: Nats, name: string, { deadLetters, refuses }: State): Promise<Service> {
+export function addMicroService(
+  nats: Nats,
+  name: string,
+  { deadLetters, streamIsAhead, refuses, isDrill }: State,
+): Promise<Service> {
   const metadata = {
     ...metadataOf(nats),
+    ...(isDrill && { drill: 'true' }),
     // The client reads these for each answer to INFO and STATS, but only once for PING.
     get parked() {
       return String(deadLetters())
+    },
+    get ahead() {
+      return streamIsAhead() ? 'true' : ''
     },
     get waiting() {
       return String(nats.waits)
@@ -31,7 +39,9 @@ export function addMicroService(nats: Nats, name: string, { deadLetters, refuses
 
 interface State {
   deadLetters: () => number
+  streamIsAhead: () => boolean
   refuses: () => boolean
+  isDrill?: boolean
 }
 
 /**

@@ -40,6 +40,8 @@ export type Operation<Context, Request, Response> =
         call: Call,
         holdsPermission: boolean,
       ) => Violation[] | Promise<Violation[]>
+      /** Whether an Idempotency-Key has no effect on this request. */
+      ignoresKey?: (request: Request) => boolean
       /**
        * Checks, beside the Idempotency-Key, whether an earlier answer may be given again. Throws like `handle`. May
        * give a function, which runs once the earlier request is found to be the same one and to have succeeded.
@@ -88,8 +90,12 @@ export interface ServeOptions<Context> {
   readCaller: ReadCaller
   /** The number of the service's events that were refused for good. Default: none. */
   deadLetters?: () => number
+  /** Whether the stream has events that the service's database lacks. */
+  streamIsAhead?: () => boolean
   /** The error of every call, while the service can answer none. */
   refusal?: () => RosterError | undefined
+  /** Whether the service sends nothing out. */
+  isDrill?: boolean
   /** Keeps the answers to requests with an Idempotency-Key. Without it, the key has no effect. */
   answers?: Answers
 }
@@ -99,7 +105,9 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
   const { connection } = options.nats
   const service = await addMicroService(options.nats, options.name, {
     deadLetters: options.deadLetters ?? (() => 0),
+    streamIsAhead: options.streamIsAhead ?? (() => false),
     refuses: () => options.refusal?.() !== undefined,
+    isDrill: options.isDrill ?? false,
   })
   // Each with the time of its arrival, on the clock of `performance`.
   const underWay = new BriefMap<Promise<void>, number>()
@@ -165,7 +173,8 @@ function prepare<Context>(
   codec: MethodDefinition<unknown, unknown>,
   operation: Operation<Context, unknown, unknown>,
 ): Answer {
-  const { permit, check, beforeReplay, handle } = typeof operation === 'function' ? { handle: operation } : operation
+  const { permit, check, ignoresKey, beforeReplay, handle } =
+    typeof operation === 'function' ? { handle: operation } : operation
   const { input } = declared.desc
   const { context, rolesThere } = options
   return async (received, bytes) => {
@@ -191,7 +200,7 @@ function prepare<Context>(
     violations.push(...more.filter(({ field }) => !known.has(field)))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
     const encode = (response: unknown) => codec.responseType.encode(response).finish()
-    if (!call.idempotencyKey || !options.answers || declared.reads) {
+    if (!call.idempotencyKey || !options.answers || declared.reads || ignoresKey?.(request)) {
       const response = await handle(context, request, call)
       return { bytes: encode(response), sequence: sequenceOf(response) }
     }
@@ -227,7 +236,7 @@ function sequenceOf(response: unknown): number | undefined {
 }
 
 /** Reasons of errors that an operator should know about, including attacks and keys that do not match. */
-const loud = new Set(['INTERNAL', 'ANSWER_TOO_LARGE', 'CALLER_NOT_SIGNED'])
+const loud = new Set(['INTERNAL', 'ANSWER_TOO_LARGE', 'CALLER_NOT_SIGNED', 'CLOCKS_DIFFER'])
 
 async function respond(
   { log, readCaller }: Pick<ServeOptions<never>, 'log' | 'readCaller'>,

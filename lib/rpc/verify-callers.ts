@@ -7,7 +7,7 @@ import { signatureOf } from './caller-keys.ts'
 
 /**
  * Reads the header `roster-caller`. An empty header means no caller. UNAUTHENTICATED CALLER_NOT_SIGNED unless the
- * gateway signed the header for this service and this time.
+ * gateway signed the header for this service. UNAVAILABLE CLOCKS_DIFFER where it signed for another time.
  */
 export type ReadCaller = (header: string) => Caller
 
@@ -54,8 +54,8 @@ export function createCallerReader(service: string, keys: ReloadedSetting<KeyObj
     if (text === undefined) throw notSigned('it has no signature')
     if (!verify(until!, signature!, text)) throw notSigned('its signature is not for this service')
     const end = Number(until)
-    if (end <= now) throw notSigned(`its signature is over for ${now - end} ms`)
-    if (end > now + longest) throw notSigned(`its signature lives for ${end - now} ms more`)
+    if (end <= now) throw outOfTime(`its signature is over for ${now - end} ms`)
+    if (end > now + longest) throw outOfTime(`its signature lives for ${end - now} ms more`)
     const caller = frozen(JSON.parse(text) as Caller)
     cache.set(header, { caller, until: end }, header.length)
     return caller
@@ -69,6 +69,12 @@ function frozen(caller: Caller): Caller {
   for (const part of [caller.instanceRoles, ...lists, ...projects, caller.organizationRoles, caller.projectRoles])
     Object.freeze(part)
   return Object.freeze(caller)
+}
+
+// The client did nothing wrong, and a retry may find a process whose clock is right.
+function outOfTime(problem: string): RosterError {
+  const cause = new Error(`the caller was refused: ${problem}`)
+  return new RosterError('UNAVAILABLE', 'CLOCKS_DIFFER', 'The clock of the service is wrong.', { retryAfter: 1, cause })
 }
 
 function notSigned(problem: string): RosterError {

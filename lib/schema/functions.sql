@@ -14,6 +14,53 @@ create or replace function answers_kept_since() returns timestamptz language sql
   select roster_now() - interval '24 hours'
 $$;
 
+-- The place of this transaction in the order of events, over all histories. Begins the next history where the server is
+-- another one than that of the last event.
+create or replace function current_place() returns xid8 language plpgsql as $$
+declare
+  newest histories;
+begin
+  select * into newest from histories order by number desc limit 1;
+  if newest.server_started <> pg_postmaster_start_time() then
+    newest := begin_history(newest.number + 1);
+  end if;
+  return (newest.base + pg_current_xact_id()::text::bigint)::text::xid8;
+end
+$$;
+
+-- Begins a history. Where two transactions do so, the second one gets a unique_violation, and is tried again.
+-- It begins at the time: 2^21 places for each second since 2026. No server commits that many transactions, so what any
+-- life of the database ever gave lies below, also a life that this one knows nothing of. Two lives never give one event
+-- id twice. JSON's numbers are exact up to 2^53, which is the year 2162.
+create or replace function begin_history(next int) returns histories language plpgsql as $$
+declare
+  start bigint := greatest(
+    (extract(epoch from roster_moment() - timestamptz '2026-01-01 00:00:00+00') * (1 << 21))::bigint,
+    -- Where the clock is behind: a second after the last event.
+    (1 << 21) + (
+      select transaction_id from events order by events.transaction_id desc, events.position desc limit 1
+    )::text::bigint,
+    (1 << 21) + (select max(position) from events)
+  );
+  begun histories;
+begin
+  insert into histories (number, server_started, base, first_position, began_at)
+  values (next, pg_postmaster_start_time(), start - pg_current_xact_id()::text::bigint, start, roster_now())
+  returning * into begun;
+  perform setval(pg_get_serial_sequence('events', 'position'), start);
+  return begun;
+end
+$$;
+
+-- No event can appear below this place any more. While the server has none in the newest history, that holds for all.
+create or replace function settled_below() returns xid8 language sql stable as $$
+  select case
+    when server_started <> pg_postmaster_start_time() then '9223372036854775807'
+    else (base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text
+  end::xid8
+  from histories order by number desc limit 1
+$$;
+
 -- Appends the decisions of a batch, all of them or none.
 --   changes: [{type, id, organization_id, expected, sequence, state}]: rows of aggregates. `expected` is the sequence
 --            that the decisions depend on, 0 for a missing aggregate.
@@ -28,6 +75,7 @@ $$;
 create or replace function append(changes json, happened json, moment timestamptz, rest jsonb)
 returns void language plpgsql as $$
 declare
+  place xid8 := current_place();
   changed_meanwhile jsonb;
   leaves_gap boolean;
 begin
@@ -65,11 +113,11 @@ begin
   ), appended as (
     -- Where two transactions create the same aggregate, the second stops here.
     insert into events (
-      aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, traceparent,
-      created_at
+      transaction_id, aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause,
+      traceparent, created_at
     )
-    select aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, traceparent,
-      moment
+    select place, aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause,
+      traceparent, moment
     from event where not exists (select from stale)
     order by ordinality
   )
@@ -313,5 +361,53 @@ begin
   update audit_chain
   set epoch = epoch + 1, reason = why, held = false, transaction_id = '0', position = 0, events = 0;
   delete from audit_pages;
+end
+$$;
+
+-- Tells each of these organizations, by an event of its own, that the database lacks events of it that were published.
+-- Begins the audit chain anew, because the stream has checkpoints of what is lost. The operator's command calls it, with
+-- the rights of the service.
+create or replace function announce_truncation(of_service text, organizations text[]) returns void
+language plpgsql security definer as $$
+declare
+  changes json;
+  happened json;
+begin
+  with one as (
+    select o.id, coalesce(a.sequence, 0) as sequence, jsonb_build_object(
+      'service', of_service,
+      'lastPosition', coalesce((
+        select position from events e
+        where e.organization_id = o.id and position <= (p.ahead ->> 'lastPosition')::bigint
+        order by e.transaction_id desc, e.position desc limit 1
+      ), 0)::text,
+      'noticedAt', p.ahead ->> 'since'
+    ) as payload
+    from unnest(organizations) o (id) left join aggregates a on a.type = 'history' and a.id = o.id, published p
+    where not coalesce((p.ahead ->> 'isAnnounced')::boolean, true)
+  )
+  select
+    json_agg(json_build_object(
+      'type', 'history', 'id', id, 'organization_id', id, 'expected', sequence, 'sequence', sequence + 1, 'state', '{}'::json
+    )),
+    json_agg(json_build_object(
+      'aggregate_type', 'history', 'aggregate_id', id, 'sequence', sequence + 1, 'type', 'truncated', 'payload', payload,
+      'organization_id', id, 'creator', '', 'request_id', ''
+    ))
+  into changes, happened from one;
+  if changes is null then
+    return;
+  end if;
+  perform append(changes, happened, roster_now(), '{}');
+  perform audit_begin('the database lost events that were published');
+  update published set ahead = ahead || '{"isAnnounced": true}';
+end
+$$;
+revoke execute on function announce_truncation(text, text[]) from public;
+
+-- It runs with the rights of its owner. So no temporary table of the one who calls it may stand before these.
+do $$
+begin
+  execute format('alter function announce_truncation(text, text[]) set search_path = %I, pg_temp', current_schema());
 end
 $$;

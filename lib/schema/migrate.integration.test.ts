@@ -26,6 +26,7 @@ test('five replicas that start at once apply each migration once', async () => {
   expect(await replicas[0]!`select distinct split_part(name, ' ', 1) as name from migrations order by name`).toEqual([
     { name: '0001-a.sql' },
     { name: 'event-store/0001-event-store.sql' },
+    { name: 'event-store/0002-histories.sql' },
     { name: 'functions.sql' },
     { name: 'operator.sql' },
     { name: 'release' },
@@ -39,6 +40,18 @@ test('a later start applies only new migrations, by name', async () => {
     { x: 1, y: 7 },
     { x: 3, y: 7 },
   ])
+})
+
+// Whoever makes an index waits for the end of each transaction that has a snapshot at that moment.
+test('five replicas that start at once with new indexes do not wait for each other for ever', async () => {
+  const indexes = Array.from({ length: 150 }, (_, n) => [
+    `0004-${n + 100}.concurrently.sql`,
+    `create index concurrently if not exists a_${n} on a (x);`,
+  ])
+  const folder = await writeMigrations({ ...first, ...Object.fromEntries(indexes) })
+  await Promise.all(replicas.map((sql) => migrate(sql, folder, silent)))
+  const made = await replicas[0]!`select from pg_class where relname ~ '^a_\\d+$' and relkind = 'i'`
+  expect(made).toHaveLength(150)
 })
 
 test("a service's functions are replaced when their text changes, and an older replica restores none", async () => {

@@ -60,8 +60,9 @@ export async function migrate(
       untilUnlocked(() =>
         sql.begin(async (transaction) => {
           pid = await processOf(transaction)
-          await takeLock(transaction, key)
-          await work(transaction)
+          const isMine = await takeLock(transaction, key)
+          if (isMine) await work(transaction)
+          return isMine
         }),
       )
     const build = async (text: string) => {
@@ -137,15 +138,17 @@ function inParts(steps: Step[]): (Step[] | Step)[] {
 
 const lockNotAvailable = '55P03'
 
-async function untilUnlocked(work: () => Promise<unknown>): Promise<void> {
-  for (; ; await sleep(pause)) {
+// Whoever makes an index waits for every transaction that has a snapshot, to its end. So no transaction of another
+// replica stays open while it waits for its turn.
+async function untilUnlocked(work: () => Promise<boolean>): Promise<void> {
+  for (;;)
     try {
-      await work()
-      return
+      if (await work()) return
+      await sleep(lookEvery)
     } catch (error) {
       if ((error as { code?: unknown }).code !== lockNotAvailable) throw error
+      await sleep(pause)
     }
-  }
 }
 
 async function processOf(sql: Pick<Sql, 'unsafe'>): Promise<number> {
@@ -153,18 +156,14 @@ async function processOf(sql: Pick<Sql, 'unsafe'>): Promise<number> {
   return row.pid
 }
 
-// One replica after the other. Whoever makes an index waits for every snapshot of others, and a statement that waits
-// has one. So this asks again and again.
-async function takeLock(transaction: Transaction, key: string): Promise<void> {
-  // A migration of a large table takes long, and so does the wait of the other replicas.
+// One replica after the other.
+async function takeLock(transaction: Transaction, key: string): Promise<boolean> {
+  // A migration of a large table takes long.
   await transaction`set local statement_timeout = 0`
   await transaction`set local idle_in_transaction_session_timeout = 0`
   await transaction.unsafe(`set local lock_timeout = '${lockTimeout}s'`)
-  for (; ; await sleep(lookEvery)) {
-    const [row] = await transaction<[{ mine: boolean }]>`select pg_try_advisory_xact_lock(${key}::bigint) as mine`
-    await dropSnapshot(transaction)
-    if (row.mine) return
-  }
+  const [row] = await transaction<[{ mine: boolean }]>`select pg_try_advisory_xact_lock(${key}::bigint) as mine`
+  return row.mine
 }
 
 // The last statement keeps its snapshot until the next one begins, and the simple protocol drops it after its own.

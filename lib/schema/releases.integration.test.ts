@@ -8,6 +8,7 @@ import { roster } from '../health/release.ts'
 import { startMeasuring } from '../telemetry/instruments.ts'
 import { openDatabase, type Sql } from '../database/database.ts'
 import { migrate } from './migrate.ts'
+import { refuseBesideFormer } from './releases.ts'
 
 let database: TestDatabase
 let sql: Sql
@@ -85,6 +86,19 @@ describe('beside replicas of another release', () => {
     await connected('roster-users 0.0.9')
     await expect(start()).rejects.toThrow(refusal('beside it runs', '0.0'))
   })
+})
+
+test('an event that the former release does not know waits while a replica of that one is there, also a later one', async () => {
+  for (const _ of ['before the upgrade', 'on the way back']) {
+    const former = postgres(database.urls.users, {
+      max: 1,
+      connection: { application_name: `roster-users ${roster.former}.0` },
+    })
+    await former`select 1`
+    await vi.waitFor(() => expect(refuseBesideFormer(sql)).rejects.toMatchObject({ reason: 'UPGRADE_UNDER_WAY' }))
+    await former.end()
+    await vi.waitFor(() => refuseBesideFormer(sql))
+  }
 })
 
 // A connection that does not state its version is one of 0.1, for the release that looks. This test comes last: it

@@ -1,5 +1,6 @@
+import { RosterError } from '../errors.ts'
 import { fits, Misfit, type Other, releaseOf, roster, unstated } from '../health/release.ts'
-import type { Transaction } from '../database/database.ts'
+import { orUnavailable, type Sql, type Transaction } from '../database/database.ts'
 
 // A row of `migrations` for each release that has run on this schema, with the release before it. A former release
 // reads the names of rows and ignores those that it does not know.
@@ -25,6 +26,33 @@ export async function checkReleases(transaction: Transaction, applied: Set<strin
   return applied.has(note) ? undefined : note
 }
 
+/**
+ * UNAVAILABLE UPGRADE_UNDER_WAY while a replica of the former release is connected, which would make a dead letter of an
+ * event that it does not know. UNAVAILABLE STORE_UNAVAILABLE.
+ */
+export async function refuseBesideFormer(sql: Sql): Promise<void> {
+  if (await isBesideFormer(sql))
+    throw new RosterError('UNAVAILABLE', 'UPGRADE_UNDER_WAY', 'A replica of the former release is still running.', {
+      retryAfter: 5,
+    })
+}
+
+/**
+ * Whether a replica of the former release is connected. One may come at any time, where an operator goes back to that
+ * release. It is seen before it publishes its first event. UNAVAILABLE STORE_UNAVAILABLE.
+ */
+export async function isBesideFormer(sql: Sql): Promise<boolean> {
+  if (performance.now() < (aloneUntil.get(sql) ?? 0)) return false
+  const asked = performance.now()
+  if ((await orUnavailable(runningReleases(sql))).includes(roster.former)) return true
+  aloneUntil.set(sql, asked + aloneFor)
+  return false
+}
+
+/** Milliseconds. A replica takes longer from its first connection to its first look at the outbox. */
+const aloneFor = 100
+const aloneUntil = new WeakMap<Sql, number>()
+
 // No other release comes after it.
 function newest(notes: Required<Other>[]): Other {
   return (
@@ -33,10 +61,10 @@ function newest(notes: Required<Other>[]): Other {
 }
 
 // The releases of the other replicas of this service, as their connections state. They end with their process.
-async function runningReleases(transaction: Transaction): Promise<string[]> {
-  const rows = await transaction<{ name: string }[]>`
+async function runningReleases(sql: Sql | Transaction): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
     select distinct application_name as name from pg_stat_activity
-    where datname = current_database() and usename = current_user and pid <> pg_backend_pid()
+    where datname = current_database() and pg_has_role(usesysid, current_user, 'member') and pid <> pg_backend_pid()
   `
   return rows.flatMap(({ name }) => {
     const [isReplica, version = unstated] = /^roster-\S+(?: (\d+\.\d+\.\S+))?$/.exec(name) ?? []

@@ -3,12 +3,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '#lib/log'
 import { add, openReplica, type Replica, writeMigrations } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { isLong } from '#test/support/long'
 import { openDatabase } from '../database/database.ts'
 import { migrate } from './migrate.ts'
 
-// A million takes half a minute, and the disk from the tests beside it.
-const rows = isLong ? 1_000_000 : 200_000
+const rows = 200_000
 /** Seconds for which somebody reads the table, before the migration may change it. */
 const reading = 6
 

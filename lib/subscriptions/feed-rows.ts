@@ -49,7 +49,7 @@ export async function findStart(sql: Sql, since: Date | undefined): Promise<Even
 export async function look(sql: Sql, after: EventPosition, { organizationId }: EventFilter, window: number) {
   const [found] = await sql<(Partial<Place> & { settled: string; number: string | null })[]>`
     select settled::text, transaction_id::text, position, number
-    from (select pg_snapshot_xmin(pg_current_snapshot()) as settled) running
+    from (select settled_below() as settled) running
     left join lateral (
       select transaction_id, position, row_number() over (order by events.transaction_id, events.position) as number
       from events
@@ -91,7 +91,7 @@ export async function countBehind(sql: Sql, after: EventPosition, since: Date | 
 export async function findEnd(sql: Sql, { organizationId }: EventFilter): Promise<EventPosition> {
   const [found] = await sql<Place[]>`
     select transaction_id::text, position from events
-    where transaction_id < pg_snapshot_xmin(pg_current_snapshot()) ${ofOrganization(sql, organizationId)}
+    where transaction_id < settled_below() ${ofOrganization(sql, organizationId)}
     order by events.transaction_id desc, events.position desc limit 1
   `
   return found ? toPosition(found) : beginning

@@ -29,8 +29,11 @@ function isOwn(service: string, { event, position }: ListedEvent): boolean {
   if (!event?.time || !position) return false
   if (!event.id.startsWith(`${service}-`) || event.source !== `/roster/${service}`) return false
   const owner = ownerOf(event)
-  return owner === undefined || owner === service
+  return owner === undefined || owner === service || owner === ofEveryService
 }
+
+/** The file of events that every service may have. */
+const ofEveryService = 'history'
 
 // Returns the service that has this kind of event. Undefined: proto/ does not know the event.
 function ownerOf({ aggregateType, type }: Event): string | undefined {

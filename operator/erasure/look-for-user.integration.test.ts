@@ -114,6 +114,36 @@ test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]
   ['unique_keys', table('aggregate_id, kind, scope, key', "'$user', 'k', 's', 'k'", 'unique_keys')],
   ['found_addresses', table('user_id, organization_id, email', "'$user', 'o', 'w'", 'found_addresses')],
   ['passwords', table('user_id, hash', "'$user', ''", 'passwords')],
+  [
+    'login_addresses',
+    table('user_id, address, organization_id, proved, since', "'$user', 'a', 'o', true, 1", 'login_addresses'),
+  ],
+  [
+    'browser_sessions',
+    table('user_id, browser_id, session_id, used_at', "'$user', 'b', 's', now()", 'browser_sessions'),
+  ],
+  ['consents', table('user_id, application_id, scopes, given_at', "'$user', 'a', '{}', now()", 'consents')],
+  [
+    'authorization_requests',
+    table(
+      'user_id, id, units, parameters, began_at, expires_at',
+      "'$user', 'r', 1, '', now(), now()",
+      'authorization_requests',
+    ),
+  ],
+  ['secrets', table('user_id, kind, id, expires_at, detail', "'$user', 'code', 's', now(), ''", 'secrets')],
+  [
+    'authorizations',
+    table(
+      'user_id, authorization_id, application_id, session_id, offline, session_bound',
+      "'$user', 'a', 'p', 's', false, true",
+      'authorizations',
+    ),
+  ],
+  [
+    'surplus_authorizations',
+    table('user_id, authorization_id, reason', "'$user', 'a', 'surplus'", 'surplus_authorizations'),
+  ],
   ['known_addresses', table('user_id, address, key_id', "'$user', '', ''", 'known_addresses')],
   [
     'unsent_mails',

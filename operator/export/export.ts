@@ -13,8 +13,7 @@ export const exportOrganization: Command = {
     'An export without that last line is not whole.',
     'It has no secret: no password, token, key, secret of a machine, provider or webhook. It has personal data.',
   ],
-  options: { proof: { type: 'boolean' } },
-  optionLines: ['--proof         adds proofs, which verify --audit --export reads; leaves out what is not signed yet'],
+  options: { proof: { does: 'adds proofs, which verify --audit --export reads; leaves out what is not signed yet' } },
   arguments: [1, 1],
   run,
 }

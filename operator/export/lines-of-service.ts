@@ -30,11 +30,14 @@ const [pageSize, pageBytes] = [500, 4 * 1024 * 1024]
  */
 export async function* linesOfService(source: Source): AsyncGenerator<ExportLine> {
   const { sql, organization, personal, prover } = source
-  const [{ end }] = await sql<[{ end: string }]>`select pg_snapshot_xmax(pg_current_snapshot())::text as end`
+  const [newest] = await sql<{ end: string }[]>`
+    select transaction_id::text as end from events order by events.transaction_id desc, events.position desc limit 1
+  `
+  const end = newest?.end ?? '0'
   let last = { transaction_id: '0', position: '0' }
   for (;;) {
     const where = sql`
-      organization_id = ${organization} and transaction_id < ${end}::xid8
+      organization_id = ${organization} and transaction_id <= ${end}::xid8
       ${prover ? sql`and (transaction_id, position) <= (${prover.end.transactionId}::xid8, ${prover.end.position}::bigint)` : sql``}
       and (transaction_id, position) > (${last.transaction_id}::xid8, ${last.position}::bigint)
     `

@@ -18,12 +18,15 @@ export const rotateKeys: Command = {
     'If codes live for more than a day, set EMAIL_CODE_LIFETIME here as for the service users: it waits as long.',
     'Without --root it changes the root of `npm start` on this machine. It needs no server, and no right in one.',
   ],
-  options: { root: { type: 'string' }, folder: { type: 'string' }, home: { type: 'string' } },
-  optionLines: [
-    '--root FILE     the file of the root',
-    "--folder DIR    where the services' keys lie, for docker compose; without it, you hand them out",
-    '--home DIR      the folder of `npm start` (.roster)',
-  ],
+  options: {
+    root: { takes: 'FILE', does: 'names the file of the root' },
+    folder: {
+      takes: 'DIR',
+      does: "says where the services' keys lie, for docker compose; without it, you hand them out",
+      goesWith: ['root'],
+    },
+    home: { takes: 'DIR', does: 'names the folder of `npm start` (.roster)', notWith: ['root'] },
+  },
   arguments: [0, 0],
   isOffline: () => true,
   run,
@@ -81,7 +84,6 @@ function openRoot(options: Called['options'], env: Called['env']): Place {
   const { root: file, folder, home } = options as Partial<Record<string, string>>
   if (env['ROSTER_ENCRYPTION_KEY'] || env['ROSTER_ENCRYPTION_KEY_FILE'])
     throw new Refusal('ROSTER_ENCRYPTION_KEY names the root here, so its owner changes it (docs/decisions/9).')
-  if (folder !== undefined && file === undefined) throw new Refusal('--folder goes with --root.')
   return file === undefined ? ofStart(home ?? join(projectRoot, '.roster')) : ofFile(file, folder)
 }
 

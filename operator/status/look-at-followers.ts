@@ -5,7 +5,13 @@ import { type Backlog, eventsAfter } from './backlog.ts'
 
 /** The followers of each service by their names, each with the service whose events it follows. */
 const followers: Record<StoringService, Record<string, StoringService>> = {
-  users: { 'organization-states': 'grants', 'organization-removal': 'grants', forgetting: 'users' },
+  users: {
+    'organization-states': 'grants',
+    'organization-removal': 'grants',
+    applications: 'grants',
+    forgetting: 'users',
+    'login-addresses': 'users',
+  },
   grants: { 'user-removal': 'users', cascades: 'grants' },
   idp: { 'organization-removal': 'grants' },
   notifier: { 'organization-removal': 'grants' },

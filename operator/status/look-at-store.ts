@@ -7,13 +7,15 @@ export interface OutboxStatus extends Backlog {
   publishedAt: Date
   parked: number
   parkedForFollowers: number
+  /** Since when the stream has events that the database lacks. */
+  aheadSince: string | null
 }
 
 export async function lookAtOutbox(sql: Sql): Promise<OutboxStatus> {
   const [{ place, ...row }] = await sql<[Omit<OutboxStatus, keyof Backlog> & { place: ChainPlace }]>`
     select json_build_object('transactionId', transaction_id::text, 'position', position::text) as place,
       published_at as "publishedAt", (select count(*)::int from parked_events) as parked,
-      (select count(*)::int from parked_for_followers) as "parkedForFollowers"
+      (select count(*)::int from parked_for_followers) as "parkedForFollowers", ahead ->> 'since' as "aheadSince"
     from published
   `
   return { ...(await eventsAfter(sql, place)), ...row }

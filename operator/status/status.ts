@@ -81,8 +81,13 @@ function replicaProblems(service: string, replicas: Replica[]): string[] {
   })
 }
 
-function outboxProblems(service: string, { parked, parkedForFollowers, seconds }: OutboxStatus): string[] {
+function outboxProblems(service: string, { parked, parkedForFollowers, seconds, aheadSince }: OutboxStatus): string[] {
   return [
+    ...(aheadSince
+      ? [
+          `${service}: the stream has events that the database lacks, noticed at ${aheadSince}: see "roster history show"`,
+        ]
+      : []),
     ...(parked > 0 ? [`${service}: dead letters of the outbox: ${parked}`] : []),
     ...(parkedForFollowers > 0 ? [`${service}: dead letters of followers: ${parkedForFollowers}`] : []),
     ...(seconds > late ? [`${service}: an event waits for ${Math.round(seconds)} s`] : []),

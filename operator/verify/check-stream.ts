@@ -1,24 +1,22 @@
 import { fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
-import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
-import { describeEvent, type PublishedEvent, readEvent } from '#lib/events/cloud-event'
+import type { StoredMsg } from 'nats'
+import { describeEvent, type PublishedEvent } from '#lib/events/cloud-event'
 import { messageOf } from '#lib/events/messages'
 import { personalFields } from '#lib/events/personal-fields'
 import { subjectOf } from '#lib/outbox/publish'
 import type { StoredEvent } from '#lib/events/stored-event'
-import { checkpointSubject, checkpointType } from '#lib/audit-log/publish-checkpoint'
+import { checkpointType } from '#lib/audit-log/publish-checkpoint'
+import { checkpointSubject } from '#lib/events/checkpoint-subject'
 import { streamName } from '#lib/events/stream'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoringService } from '../../deploy/provision.ts'
+import { eventIn, streamPages } from '../stream-pages.ts'
 import type { System } from '../system.ts'
 import { differences, type Finding, rowName } from './finding.ts'
 import type { Positions } from './positions.ts'
 
 /** The positions of the events in the stream, by their service. */
 export type InStream = Record<StoringService, Positions>
-
-const pageSize = 200
-/** Messages that are asked for at once. NATS ends a connection that leaves too many bytes unread. */
-const atOnce = 8
 
 /**
  * Reads the whole stream, and yields the messages of these services that are not what the database says. Adds each
@@ -29,42 +27,13 @@ export async function* checkStream(
   services: readonly StoringService[],
   seen: InStream,
 ): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
-  const manager = await system.jetstream()
-  const { state } = await manager.streams.info(streamName)
-  // A stream that never had a message says 0, which none has.
-  const [first, last] = [Math.max(state.first_seq, 1), state.last_seq]
-  for (let from = first; from <= last; from += pageSize) {
-    const to = Math.min(last, from + pageSize - 1)
-    const messages = await readMessages(manager, from, to)
+  for await (const { messages, looked, of } of streamPages(system)) {
     const found: Finding[] = []
     for (const service of services) {
       const own = messages.filter(({ subject }) => subject.startsWith(`roster.events.${service}.`))
       found.push(...(await compare(system, service, own, seen[service])))
     }
-    yield { found, looked: to - first + 1, of: last - first + 1 }
-  }
-}
-
-async function readMessages(manager: JetStreamManager, from: number, to: number): Promise<StoredMsg[]> {
-  const read: StoredMsg[] = []
-  let next = from
-  const readSome = async () => {
-    while (next <= to) {
-      const message = await readOne(manager, next++)
-      if (message) read.push(message)
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, readSome))
-  return read.sort((one, other) => one.seq - other.seq)
-}
-
-// It expired, or somebody removed it. An event that is missing is found from the database's side.
-async function readOne(manager: JetStreamManager, seq: number): Promise<StoredMsg | undefined> {
-  try {
-    return await manager.streams.getMessage(streamName, { seq })
-  } catch (error) {
-    if (error instanceof NatsError && (error.code === '404' || error.api_error?.code === 404)) return undefined
-    throw error
+    yield { found, looked, of }
   }
 }
 
@@ -77,8 +46,8 @@ async function compare(
 ): Promise<Finding[]> {
   const sql = system.sql(service)
   const parsed = messages.map((message) => {
-    const event = readMessage(message)
-    const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(event?.id ?? '')?.[1])
+    const event = eventIn(message)
+    const position = Number(new RegExp(`^${service}-(\\d{1,16})$`).exec(event?.id ?? '')?.[1])
     return { message, event, position, isCheckpoint: event?.type === checkpointType }
   })
   const numbers = parsed.flatMap(({ event, isCheckpoint }) => (isCheckpoint ? (event?.sequence ?? []) : []))
@@ -103,14 +72,6 @@ async function compare(
     const { seq, subject } = message
     return problem === undefined ? [] : [{ service, row: rowName(`stream ${streamName}`, { seq, subject }), problem }]
   })
-}
-
-function readMessage(message: StoredMsg): PublishedEvent | undefined {
-  try {
-    return readEvent({ headers: message.header, json: () => message.json() })
-  } catch {
-    return undefined
-  }
 }
 
 function checkpointProblem(

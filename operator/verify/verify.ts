@@ -5,7 +5,6 @@ import { streamName } from '#lib/events/stream'
 import { storingServices, type StoringService } from '../../deploy/provision.ts'
 import type { Called, Command } from '../command.ts'
 import { models } from '../models.ts'
-import { Refusal } from '../refusal.ts'
 import { eachService, readServices } from '../services.ts'
 import { readKeys } from './audit/kept.ts'
 import { verifyExport } from './audit/export/verify-export.ts'
@@ -27,21 +26,29 @@ export const verify: Command = {
     'It only reads, a short transaction at a time, so it may run at any time. Exit status 1 where something differs.',
   ],
   options: {
-    'without-stream': { type: 'boolean' },
-    audit: { type: 'boolean' },
-    checkpoints: { type: 'string' },
-    keys: { type: 'string' },
-    export: { type: 'string' },
+    'without-stream': { does: 'looks at the database alone', notWith: ['audit'] },
+    audit: { does: 'walks the audit chain instead: names each event that was altered, removed or inserted' },
+    checkpoints: {
+      takes: 'FILE',
+      does: 'compares with checkpoints that were kept elsewhere: a file, or a folder of files',
+      goesWith: ['audit'],
+      notWith: ['export'],
+    },
+    keys: {
+      takes: 'FILE',
+      does: 'trusts these public keys alone: kept ones, or the answer of /.well-known/audit-keys',
+      goesWith: ['audit'],
+    },
+    export: {
+      takes: 'FILE',
+      does: 'with --audit and --keys: looks at an export with proofs instead. It needs no server',
+      goesWith: ['audit', 'keys'],
+    },
   },
-  optionLines: [
-    '--without-stream    looks at the database alone',
-    '--audit             walks the audit chain instead: names each event that was altered, removed or inserted',
-    '--checkpoints FILE  compares with checkpoints that were kept elsewhere: a file, or a folder of files',
-    '--keys FILE         trusts these public keys alone: kept ones, or the answer of /.well-known/audit-keys',
-    '--export FILE       with --audit and --keys: looks at an export with proofs instead. It needs no server',
-  ],
   arguments: [0, storingServices.length],
   isOffline: ({ export: file }) => file !== undefined,
+  // It makes temporary tables.
+  needsPrimary: ({ audit }) => audit !== true,
   run,
 }
 
@@ -71,11 +78,9 @@ async function verifyHistory(
   services: readonly StoringService[],
   report: Report,
 ): Promise<boolean> {
-  const { export: file, keys, checkpoints } = called.options
+  const { export: file, keys } = called.options
   if (file === undefined) return verifyAudit(called, services, report)
-  if (typeof keys !== 'string') throw new Refusal('--export goes with --keys.')
-  if (checkpoints !== undefined) throw new Refusal('--export does not go with --checkpoints.')
-  await verifyExport(called, String(file), readKeys(keys), report)
+  await verifyExport(called, String(file), readKeys(String(keys)), report)
   return true
 }
 
@@ -84,8 +89,6 @@ async function verifyStored(
   services: readonly StoringService[],
   report: Report,
 ): Promise<boolean> {
-  if ([options['checkpoints'], options['keys'], options['export']].some((option) => option !== undefined))
-    throw new Refusal('--checkpoints, --keys and --export go with --audit.')
   // First how far each outbox is: by then the stream had all of that.
   const published = new Map<StoringService, ChainPlace>()
   const isReadable = await eachService(services, output, async (service) => {

@@ -61,7 +61,7 @@ export const settings = {
     { ...callerKeys(services), accepts: `\`${services.map((name) => `${name}:KEY`).join(',')}\`` },
   ),
   CORS_ORIGINS: described(
-    "Origins whose pages may read answers. None named: all origins. The browser's own credentials never count",
+    "Origins whose pages may read answers. None named: all origins. The OAuth endpoints for tokens, revocation, keys, metadata and userinfo answer every origin, pages under `/ui` and authorize none. The browser's own credentials never count",
     origins([]),
   ),
   TRUST_TRACEPARENT: described(

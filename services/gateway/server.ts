@@ -71,14 +71,18 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const http = listener.server
   const cors = createCors(config.CORS_ORIGINS)
   const ui = readPages(fileURLToPath(new URL('pages', import.meta.url)))
-  const pages = new Map([...ui, ...describeApi(config.PUBLIC_URL)])
+  const pages = new Map([['/', ui.get('/ui/')!], ...ui, ...describeApi(config.PUBLIC_URL)])
   const handle = createHttpHandler({ gateway, cors, pages, readiness })
   const handleInOrder = inOrder(handle)
   http.on('request', handleInOrder).on('checkExpectation', handleInOrder)
   const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }
   shareStreams(grpc, handlers, config.REQUEST_TIMEOUT_MS)
   answerBrokenRequests(http, config.REQUEST_TIMEOUT_MS)
-  const announced = await addMicroService(nats, 'gateway', { deadLetters: () => 0, refuses: () => false })
+  const announced = await addMicroService(nats, 'gateway', {
+    deadLetters: () => 0,
+    streamIsAhead: () => false,
+    refuses: () => false,
+  })
   await nats.connection.flush()
   http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })
   await once(http, 'listening')

@@ -1,5 +1,4 @@
 import { RosterError } from '#lib/errors'
-import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import { keyKinds } from './vocabulary/key-kinds.ts'
 import type { NewMember } from './vocabulary/member.ts'
@@ -22,19 +21,6 @@ export function projectGrantKey(projectId: string, grantedOrganizationId: string
  */
 export function userGrantKey(organizationId: string, { userId, projectId, projectGrantId }: NewUserGrant): UniqueKey {
   return { kind: keyKinds.userGrant, scope: organizationId, key: JSON.stringify([userId, projectId, projectGrantId]) }
-}
-
-/**
- * The tombstone of a removed user. Every operation that gives a user something reads it. Otherwise a gift decided
- * before the removal could be stored after it.
- */
-export function removalTombstone(userId: string): AggregateKey {
-  return { type: 'removed_user', id: userId }
-}
-
-/** NOT_FOUND USER_NOT_FOUND where the tombstone exists. */
-export function refuseRemoved(tombstone: Aggregate): void {
-  if (tombstone.state) throw userNotFound()
 }
 
 /** The error of the users service for an unknown user. */

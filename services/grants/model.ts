@@ -1,9 +1,12 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
+import { evolveHistory } from '#lib/eventstore/history'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
+import { clientKey } from './applications/own-application.ts'
 import { memberKey, projectGrantKey, userGrantKey } from './holdings.ts'
 import { domainKey } from './organizations/new-organization.ts'
 import { project } from './projections.ts'
+import type { Application } from './vocabulary/application.ts'
 import { evolve } from './vocabulary/evolve.ts'
 import { keyKinds } from './vocabulary/key-kinds.ts'
 import type { Member } from './vocabulary/member.ts'
@@ -13,7 +16,7 @@ import type { UserGrant } from './vocabulary/user-grant.ts'
 
 /** The service's knowledge of its aggregates. */
 export const model: Vocabulary = {
-  evolve,
+  evolve: { ...evolve, history: evolveHistory },
   project,
   projections: [
     {
@@ -33,6 +36,7 @@ export const model: Vocabulary = {
       of: `a.id = v.grant_id and a.organization_id = v.organization_id and a.state ->> 'projectId' = v.project_id`,
     },
     { table: 'organizations', type: 'organization', key: ['organization_id'] },
+    { table: 'applications', type: 'application', key: ['application_id'] },
   ],
   keys,
   keyKinds: {
@@ -40,10 +44,13 @@ export const model: Vocabulary = {
     [keyKinds.member]: 'member',
     [keyKinds.projectGrant]: 'project_grant',
     [keyKinds.userGrant]: 'user_grant',
+    [keyKinds.client]: 'application',
   },
 }
 
 function keys({ type, organizationId, state }: Aggregate): UniqueKey[] {
+  // A removed application keeps its client id, so that no other one gets it.
+  if (type === 'application') return state ? [clientKey((state as Application).clientId)] : []
   if (!state || (state as { removed?: true }).removed) return []
   switch (type) {
     case 'organization':

@@ -2,10 +2,12 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/database/database'
 import type { Happened } from '#lib/outbox/announcer'
 import { everybodyOf } from '#lib/events/hints'
+import { projectApplication } from './search/application-rows.ts'
 import { projectOrganization } from './search/organization-rows.ts'
 import { projectProjectGrant } from './search/project-grant-rows.ts'
 import { projectProject } from './search/project-rows.ts'
 import { projectUserGrant } from './search/user-grant-rows.ts'
+import type { Application } from './vocabulary/application.ts'
 import type { Member } from './vocabulary/member.ts'
 import type { Organization, OrganizationEvent } from './vocabulary/organization.ts'
 import type { Project } from './vocabulary/project.ts'
@@ -25,6 +27,8 @@ export function project({ before, after }: { before: Aggregate; after: Aggregate
       return projectProjectGrant(after as Aggregate<ProjectGrant>)
     case 'user_grant':
       return projectUserGrant(before as Aggregate<UserGrant>, after as Aggregate<UserGrant>)
+    case 'application':
+      return projectApplication(before as Aggregate<Application>, after as Aggregate<Application>)
     default:
       return []
   }

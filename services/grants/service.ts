@@ -1,3 +1,4 @@
+import { ApplicationServiceDefinition } from '#gen/roster/grants/v1/application_service'
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { InternalServiceDefinition } from '#gen/roster/grants/v1/internal_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
@@ -14,9 +15,24 @@ import { startStoringService, type StoringService } from '#lib/storing-service'
 import { bootstrap } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import { addOIDCApplication } from './operations/application/add-oidc-application.ts'
+import { addAPIApplication } from './operations/application/add-api-application.ts'
+import { getApplication } from './operations/application/get-application.ts'
+import { searchApplications } from './operations/application/search-applications.ts'
+import { updateApplication } from './operations/application/update-application.ts'
+import { updateOIDCConfig } from './operations/application/update-oidc-config.ts'
+import { updateAPIConfig } from './operations/application/update-api-config.ts'
+import { deactivateApplication } from './operations/application/deactivate-application.ts'
+import { reactivateApplication } from './operations/application/reactivate-application.ts'
+import { removeApplication } from './operations/application/remove-application.ts'
+import { generateClientSecret } from './operations/application/generate-client-secret.ts'
+import { addApplicationKey } from './operations/application/add-application-key.ts'
+import { listApplicationKeys } from './operations/application/list-application-keys.ts'
+import { removeApplicationKey } from './operations/application/remove-application-key.ts'
 import { listInstanceOwners } from './operations/internal/list-instance-owners.ts'
 import { listMemberships } from './operations/internal/list-memberships.ts'
 import { listProjectRoles } from './operations/internal/list-project-roles.ts'
+import { lookupApplication } from './operations/internal/lookup-application.ts'
 import { lookupOrganization } from './operations/internal/lookup-organization.ts'
 import { recordRefusals } from './operations/internal/record-refusals.ts'
 import { addOrganizationMember } from './operations/member/add-organization-member.ts'
@@ -157,6 +173,22 @@ const grants: StoringService<Config, Context> = {
       getGrantedProject,
       searchGrantedProjects,
     }),
+    served<typeof ApplicationServiceDefinition, Context>(ApplicationServiceDefinition, {
+      addOIDCApplication,
+      addAPIApplication,
+      getApplication,
+      searchApplications,
+      updateApplication,
+      updateOIDCConfig,
+      updateAPIConfig,
+      deactivateApplication,
+      reactivateApplication,
+      removeApplication,
+      generateClientSecret,
+      addApplicationKey,
+      listApplicationKeys,
+      removeApplicationKey,
+    }),
     served<typeof ProjectMemberServiceDefinition, Context>(ProjectMemberServiceDefinition, {
       addProjectMember,
       updateProjectMember,
@@ -181,6 +213,7 @@ const grants: StoringService<Config, Context> = {
       listMemberships,
       listProjectRoles,
       lookupOrganization,
+      lookupApplication,
       listInstanceOwners,
       recordRefusals,
       listEvents,

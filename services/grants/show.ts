@@ -1,3 +1,10 @@
+import type { Duration } from '#gen/google/protobuf/duration'
+import {
+  type Application as ShownApplication,
+  ApplicationState,
+  type OIDCApplicationConfig,
+  OIDCResponseType,
+} from '#gen/roster/grants/v1/application_service'
 import { type Organization as ShownOrganization, OrganizationState } from '#gen/roster/grants/v1/organization_service'
 import {
   type GrantedProject,
@@ -7,8 +14,9 @@ import {
 } from '#gen/roster/grants/v1/project_service'
 import { type UserGrant as ShownUserGrant, UserGrantState } from '#gen/roster/grants/v1/user_grant_service'
 import { details, type Existing } from '#lib/eventstore/aggregate'
+import type { Application, OIDC } from './vocabulary/application.ts'
 import type { Organization } from './vocabulary/organization.ts'
-import type { Project } from './vocabulary/project.ts'
+import { checksOf, type Project } from './vocabulary/project.ts'
 import type { ProjectGrant } from './vocabulary/project-grant.ts'
 import type { UserGrant } from './vocabulary/user-grant.ts'
 
@@ -23,13 +31,17 @@ export function showOrganization(organization: Existing<Organization>): ShownOrg
   }
 }
 
-export function showProject(project: Existing<Pick<Project, 'name' | 'inactive'>>): ShownProject {
+export function showProject(project: Existing<Pick<Project, 'name' | 'inactive' | 'checks'>>): ShownProject {
   const { name, inactive } = project.state
+  const { roleAssertion, roleCheck, hasProjectCheck } = checksOf(project.state)
   return {
     id: project.id,
     details: details(project),
     name,
     state: inactive ? ProjectState.PROJECT_STATE_INACTIVE : ProjectState.PROJECT_STATE_ACTIVE,
+    projectRoleAssertion: roleAssertion,
+    projectRoleCheck: roleCheck,
+    hasProjectCheck,
     organizationId: project.organizationId,
   }
 }
@@ -60,4 +72,37 @@ export function showUserGrant(grant: Existing<UserGrant>): ShownUserGrant {
     state: inactive ? UserGrantState.USER_GRANT_STATE_INACTIVE : UserGrantState.USER_GRANT_STATE_ACTIVE,
     organizationId: grant.organizationId,
   }
+}
+
+export function showApplication(application: Existing<Application>): ShownApplication {
+  const { projectId, name, clientId, inactive, oidc, api } = application.state
+  return {
+    id: application.id,
+    details: details(application),
+    state: inactive ? ApplicationState.APPLICATION_STATE_INACTIVE : ApplicationState.APPLICATION_STATE_ACTIVE,
+    name,
+    config: oidc
+      ? { $case: 'oidcConfig', value: showOidc(clientId, oidc) }
+      : { $case: 'apiConfig', value: { clientId, ...api! } },
+    projectId,
+  }
+}
+
+function showOidc(
+  clientId: string,
+  { clockSkew, accessTokenLifetime, loginBaseUri, ...oidc }: OIDC,
+): OIDCApplicationConfig {
+  return {
+    ...oidc,
+    clientId,
+    responseTypes: [OIDCResponseType.OIDC_RESPONSE_TYPE_CODE],
+    clockSkew: toDuration(clockSkew),
+    accessTokenLifetime: toDuration(accessTokenLifetime),
+    loginVersion:
+      loginBaseUri === undefined ? undefined : { version: { $case: 'loginV2', value: { baseUri: loginBaseUri } } },
+  }
+}
+
+function toDuration(seconds: number): Duration | undefined {
+  return seconds === 0 ? undefined : { seconds, nanos: 0 }
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { publicUrl } from '#lib/config/common-settings'
-import { described, integer, readConfig, type Setting, url } from '#lib/config/read-config'
+import { described, integer, oneOf, readConfig, type Setting, url } from '#lib/config/read-config'
 import { storingSettings } from '#lib/storing-settings'
 import { redisUrl } from './redis.ts'
 import { destinations } from './webhooks/destination.ts'
@@ -42,6 +42,10 @@ export const settings = {
     url(['smtp', 'smtps']),
   ),
   PUBLIC_URL: publicUrl,
+  ROSTER_DRILL: described(
+    '`1`: a [restored copy](backup.md#the-monthly-drill) on trial. It sends no mail and nothing to a webhook: all of it waits, until the notifier starts without it. `/readyz` has `"drill":true`',
+    oneOf(['0', '1'], '0'),
+  ),
   MAIL_FROM: described('The sender of mails. Without it: `Roster <no-reply@…>` at the host of `PUBLIC_URL`', sender),
   MAIL_CONCURRENCY: described(
     'The most mails under way at a time, each over a connection of its own. [Slow domains](limits.md#mails-under-way) get a part of them',

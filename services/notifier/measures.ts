@@ -92,3 +92,22 @@ export const webhooksDueAge = gauge({
   unit: 's',
   description: 'how long the first of them has been due',
 })
+
+export const logoutTries = counter({
+  name: 'roster.logout.tries',
+  unit: '{try}',
+  description: 'back-channel logouts sent to applications: taken, to be tried again, or given up',
+  labels: { 'roster.outcome': ['sent', 'queued', 'failed'] },
+})
+
+export const logoutsWaiting = gauge({
+  name: 'roster.logout.waiting',
+  unit: '{logout}',
+  description: 'back-channel logouts that no application took yet; the count ends at 10,001',
+})
+
+export const logoutsWaitingAge = gauge({
+  name: 'roster.logout.waiting.age',
+  unit: 's',
+  description: 'how long the first of these has waited, with its tries; it is given up after an hour',
+})

@@ -1,3 +1,4 @@
+import { evolveHistory } from '#lib/eventstore/history'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { evolveStatus } from '../organization-status.ts'
 import { organizationType } from './organizations.ts'
@@ -6,7 +7,7 @@ import { evolveWebhook } from './vocabulary.ts'
 
 /** The service's knowledge of its aggregates. */
 export const model: Vocabulary = {
-  evolve: { webhook: evolveWebhook, [organizationType]: evolveStatus },
+  evolve: { webhook: evolveWebhook, [organizationType]: evolveStatus, history: evolveHistory },
   project,
   projections: [
     { table: 'webhooks', type: 'webhook', key: ['webhook_id'], without: ['quick', 'timeouts', 'retry_at'] },

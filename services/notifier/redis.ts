@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Setting } from '#lib/config/read-config'
+import { refuseOld } from '#lib/health/old-server'
 import type { Waits } from '#lib/health/waits'
 import { readServerUrls } from '#lib/config/server-urls'
 
@@ -76,6 +77,15 @@ export function connectRedis(url: string, waits: Waits): Redis {
     if (redis.status !== 'ready') waits.begin('Redis', error)
   })
   redis.on('reconnecting', () => waits.begin('Redis', reason))
-  redis.on('ready', () => waits.end('Redis'))
+  redis.on('ready', () => {
+    waits.end('Redis')
+    // Whatever fails here is reported elsewhere. A refusal is not caught, so it ends the process.
+    void redis.info('server').then(refuseOldRedis, () => {})
+  })
   return redis
+}
+
+function refuseOldRedis(info: string): void {
+  const [, version] = /^redis_version:(\S+)/m.exec(info) ?? []
+  if (version !== undefined) refuseOld('Redis', version)
 }

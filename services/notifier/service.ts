@@ -8,6 +8,7 @@ import { watchServer } from '#lib/telemetry/servers'
 import type { Config } from './config.ts'
 import { createClock } from './mails/clock.ts'
 import { startMailIntake } from './mails/mail-intake.ts'
+import { hearMails } from './mails/hear-mails.ts'
 import { openMailer } from './mails/mailer.ts'
 import { loadMails } from './mails/render.ts'
 import { type MailJob, openMailQueue } from './mails/mail-queue.ts'
@@ -31,15 +32,21 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   const redis = connectRedis(config.REDIS_URL, nats.waits)
   const watching = watchServer('redis', async () => void (await redis.ping()))
   const queue = openMailQueue(redis, log)
-  const worker = startMailWorker({ redis, users, mailer, clock, log, concurrency: config.MAIL_CONCURRENCY })
+  const isDrill = config.ROSTER_DRILL === '1'
+  if (isDrill) log.warn('this is a drill (ROSTER_DRILL): no mail and nothing to a webhook is sent')
+  const worker = isDrill
+    ? undefined
+    : startMailWorker({ redis, users, mailer, clock, log, concurrency: config.MAIL_CONCURRENCY })
   const intake = startMailIntake({ nats, queue, clock, log })
   const sweep = startMailSweep({ users, queue, clock, log, every: config.SWEEP_INTERVAL * 1000 })
   // What Redis does not take now, the sweep finds.
   const queueMails = (jobs: MailJob[]) => void queue.add(jobs).catch(() => sweep.wake())
+  const announced = hearMails({ nats, queueMails, log })
   const storing = startWithDatabase({ config, nats, redis, log, queueMails })
   return {
     async stop() {
-      const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop(), mailer.stop(), storing.stop()])
+      announced.unsubscribe()
+      const stopped = Promise.all([intake.stop(), sweep.stop(), worker?.stop(), mailer.stop(), storing.stop()])
       // The next process takes up events and jobs that do not end in time.
       const away = redis.status === 'ready' ? new Promise((resolve) => redis.once('close', resolve)) : Promise.resolve()
       await Promise.race([
@@ -47,7 +54,7 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
         sleep(stopDeadline, undefined, { ref: false }),
         away.then(() => sleep(stopDeadlineWithoutRedis, undefined, { ref: false })),
       ])
-      worker.abandon()
+      worker?.abandon()
       mailer.close()
       await queue.close()
       watching.stop()

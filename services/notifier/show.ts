@@ -30,6 +30,7 @@ export function showDelivery(row: DeliveryRow): Delivery {
     userId: row.user_id,
     webhookId: row.webhook_id ?? '',
     codeId: row.code_id ?? '',
+    applicationId: row.application_id ?? '',
     attempts: row.attempts,
     error: row.error,
     nextAttemptDate: row.state === 'queued' ? (row.due_at ?? undefined) : undefined,
@@ -38,7 +39,11 @@ export function showDelivery(row: DeliveryRow): Delivery {
   }
 }
 
-export const kinds = { mail: DeliveryKind.DELIVERY_KIND_MAIL, webhook: DeliveryKind.DELIVERY_KIND_WEBHOOK } as const
+export const kinds = {
+  mail: DeliveryKind.DELIVERY_KIND_MAIL,
+  webhook: DeliveryKind.DELIVERY_KIND_WEBHOOK,
+  logout: DeliveryKind.DELIVERY_KIND_LOGOUT,
+} as const
 
 export const states = {
   queued: DeliveryState.DELIVERY_STATE_QUEUED,

@@ -12,6 +12,7 @@ import { createCheckpointList } from '#lib/audit-log/chain-rows'
 import { createFeed } from '#lib/subscriptions/feed'
 import { migrate } from '#lib/schema/migrate'
 import { NoSession, proveSession } from '#lib/database/prove-session'
+import { OldServer } from '#lib/health/old-server'
 import { Misfit } from '#lib/health/release'
 import { reEncrypt } from '#lib/encryption/re-encrypt'
 import { ownEvents } from '#lib/subscriptions/own-events'
@@ -27,6 +28,8 @@ import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { model } from './model.ts'
 import { startTakingIn, type TakeInOptions } from './ledger/take-in.ts'
+import { type LogoutWorker, startLogoutWorker } from './logouts/logout-worker.ts'
+import { watchLogouts } from './logouts/watch-logouts.ts'
 import { addWebhook } from './operations/add-webhook.ts'
 import { deactivateWebhook } from './operations/deactivate-webhook.ts'
 import { getDelivery } from './operations/get-delivery.ts'
@@ -75,7 +78,7 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
   const { waits } = options.nats
   const starting = announceStart(options.nats, 'notifier')
   let isMigrated = false
-  let misfit: Misfit | NoSession | undefined
+  let misfit: Error | undefined
 
   const migrating = repeat({
     async work() {
@@ -83,8 +86,8 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
         await proveSession(options.config.DATABASE_URL, 'notifier')
         await migrate(sql, new URL('./migrations/', import.meta.url), options.log, model, waits)
       } catch (error) {
-        if (!(error instanceof Misfit || error instanceof NoSession)) throw error
-        misfit = error
+        if (![Misfit, NoSession, OldServer].some((kind) => error instanceof kind)) throw error
+        misfit = error as Error
         return 'done'
       }
       await reEncrypt(sql, options.config.ROSTER_ENCRYPTION_KEY, options.log, encryptedSecrets)
@@ -124,37 +127,52 @@ function startAnswering(sql: Sql, options: WithDatabaseOptions): Promise<Service
 
 function notifier(
   sql: Sql,
-  { redis, queueMails }: Pick<WithDatabaseOptions, 'redis' | 'queueMails'>,
+  { config: { ROSTER_DRILL }, redis, queueMails }: Pick<WithDatabaseOptions, 'config' | 'redis' | 'queueMails'>,
 ): StoringService<Config, Context> {
+  const isDrill = ROSTER_DRILL === '1'
   return {
     name: 'notifier',
     vocabulary: model,
+    isDrill,
     async open({ config, nats, log, sql: asked, store }) {
       const keys = config.ROSTER_ENCRYPTION_KEY
       const destinations = config.WEBHOOK_ALLOW_PRIVATE
       const retryFor = config.WEBHOOK_RETRY_FOR * 1000
       const queue = openWebhookQueue(redis, log)
-      const { wake } = queue
-      const worker = startWebhookWorker({
-        redis,
-        sql,
-        store,
-        keys,
-        destinations,
-        queue,
-        log,
-        retryFor,
-        within: config.WEBHOOK_TIMEOUT * 1000,
-        concurrency: config.WEBHOOK_CONCURRENCY,
-      })
-      const sweep = startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
-      const watching = watchWebhooks(sql)
+      // In a drill nobody would take what the queue is given. The sweep finds it later, which gives up what is late.
+      const wake = isDrill ? () => {} : queue.wake
       const sisters = sistersOf(nats)
+      let logouts: LogoutWorker | undefined
+      const startSending = () => {
+        const worker = startWebhookWorker({
+          redis,
+          sql,
+          store,
+          keys,
+          destinations,
+          queue,
+          log,
+          retryFor,
+          within: config.WEBHOOK_TIMEOUT * 1000,
+          concurrency: config.WEBHOOK_CONCURRENCY,
+        })
+        logouts = startLogoutWorker({
+          sql,
+          users: sisters.users,
+          destinations,
+          log,
+          within: config.WEBHOOK_TIMEOUT * 1000,
+          every: config.SWEEP_INTERVAL * 1000,
+        })
+        return [logouts, startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor }), worker]
+      }
+      const senders = isDrill ? [] : startSending()
+      const watching = [watchWebhooks(sql), watchLogouts(sql)]
       const feeds = feedsOf(asked, sisters, log)
       const checkpointLists = checkpointListsOf(asked, sisters)
       const wakeups = startWakeups({ nats, feeds, log })
       const intake = Object.entries(feeds).map(([service, feed]) =>
-        startTakingIn({ service, feed, sql, nats, log, wake, queueMails }),
+        startTakingIn({ service, feed, sql, nats, log, wake, queueMails, wakeLogouts: () => logouts?.wake() }),
       )
       const organizations = startRemovingOrganizations({ sql: asked, store, nats, log }, feeds.grants!)
       const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION
@@ -172,7 +190,7 @@ function notifier(
           wake,
         },
         waitedFor: [wakeups],
-        background: [watching, organizations, { stop: () => stopSending([sweep, worker, ...intake], queue) }],
+        background: [...watching, organizations, { stop: () => stopSending([...senders, ...intake], queue) }],
       }
     },
     services: () => [

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const read = (file: string) => readFileSync(file, 'utf8').trim()
 const holderOf = (token: string) =>
-  authenticate(replicas[0]!, { tokenHash: createHash('sha256').update(token).digest() })
+  authenticate(replicas[0]!, { tokenHash: createHash('sha256').update(token).digest() }, callIn('default'))
 const mode = (file: string) => statSync(file).mode & 0o777
 const passwordFile = () => join(dirname(replicas[0]!.tokenFile), 'admin-password')
 const counts = async () =>

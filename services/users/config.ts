@@ -62,7 +62,22 @@ export const settings = {
     'The most sessions of a user at a time. One more ends the oldest',
     integer(1, 1000, 100),
   ),
-  ACCESS_TOKEN_LIFETIME: described('Seconds that an access token lives', integer(60, longestAccessToken, 12 * 3600)),
+  REFRESH_IDLE_LIFETIME: described(
+    'Seconds that an unused refresh token of a person lives',
+    integer(60, 365 * 86_400, 30 * 86_400),
+  ),
+  REFRESH_LIFETIME: described(
+    'Seconds after which a person signs in again, however often a refresh token was used',
+    integer(60, 365 * 86_400, 90 * 86_400),
+  ),
+  ACCESS_TOKEN_LIFETIME: described(
+    'Seconds that an access token of a machine lives',
+    integer(60, longestAccessToken, 12 * 3600),
+  ),
+  PERSON_TOKEN_LIFETIME: described(
+    'Seconds that an access token of a person lives. An application may say less',
+    integer(60, longestAccessToken, 900),
+  ),
   ACCESS_TOKEN_ALGORITHM: described(
     'The algorithm that signs JWT access tokens',
     oneOf(['ES256', 'EdDSA', 'RS256'], 'ES256'),

@@ -1,7 +1,8 @@
-import type { JWTPayload } from 'jose'
+import type { JWK, JWTPayload } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import type { Sql } from '#lib/database/database'
+import type { RegistrationMail } from '#lib/events/hints'
 import type { Personal } from '#lib/encryption/personal'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/encryption/keys'
@@ -20,21 +21,35 @@ export interface Context {
   personal: Personal
   keys: Keyring
   signingKeys: SigningKeys
+  idTokenKeys: IdTokenKeys
   grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>
   rolesElsewhere: Pick<RolesElsewhere, 'find'>
+  /** Tells the notifier at once of the mail of a registration, which has no event. Its sweep finds it later. */
+  announceMail(mail: RegistrationMail): void
   log: Log
   afterResponse: AfterResponse
 }
 
 /** The keys that access tokens are signed with. */
-export interface SigningKeys {
+export interface SigningKeys extends PublishedKeys {
   /** A JWT of the type `at+jwt` with these claims. */
   sign(claims: JWTPayload): Promise<string>
   /** A JWS of the type `roster-receipt+jwt`, which no receiver of access tokens takes. */
   signReceipt(content: object): string
-  /** The public keys of all living access tokens, and the next key. */
+}
+
+/** The keys that ID tokens are signed with: one signs for each algorithm. */
+export interface IdTokenKeys extends PublishedKeys {
+  /** A JWT of this type with these claims. */
+  sign(algorithm: string, type: string, claims: JWTPayload): Promise<string>
+  /** The public half of a key, also of one that is not published any more. UNAVAILABLE STORE_UNAVAILABLE. */
+  find(kid: string): Promise<(JWK & { alg: string }) | undefined>
+}
+
+interface PublishedKeys {
+  /** The public keys of all living tokens, and the next ones. */
   published(): SigningKey[]
-  /** Reads what other replicas did, and makes the next key when it is time. */
+  /** Reads what other replicas did, and makes the next keys when it is time. */
   refresh(): Promise<void>
   stop(): void
 }

@@ -9,7 +9,7 @@ import { keepRecentEvents } from '#lib/events/recent-events'
 import { tablesWith } from '#test/support/all-rows'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
-import { findLoginUser } from './sign-in/login-user.ts'
+import { findLoginUser } from './names/meaning.ts'
 import { addHumanUser } from './operations/user/add-human-user.ts'
 import { recordEmailCode } from './operations/internal/record-email-code.ts'
 import { bulkAddUsers } from './operations/user/bulk-add-users.ts'
@@ -127,12 +127,19 @@ test('once a user is removed, no table has anything of it, and its events come w
   expect(await users.sql`select from subject_keys where subject_id = 'grace'`).toHaveLength(0)
   const { events } = await list(other, 'grace')
   expect(events.map(({ event }) => [event!.type, event!.dataOmitted, event!.data])).toEqual([
-    ['roster.user.human.added.v1', 'forgotten', { isVerified: true }],
-    ['roster.user.email.changed.v1', 'forgotten', { isVerified: true, vouched: true, setBy: 'root' }],
+    ['roster.user.human.added.v1', 'forgotten', { isVerified: true, vouchedOn: 'instance' }],
+    [
+      'roster.user.email.changed.v1',
+      'forgotten',
+      { isVerified: true, vouched: true, vouchedOn: 'instance', setBy: 'root' },
+    ],
     ['roster.user.email.notice.requested.v1', '', expect.anything()],
     ['roster.user.removed.v1', '', {}],
   ])
-  expect((await list(other, 'grace', recent)).events[0]!.event!.data).toEqual({ isVerified: true })
+  expect((await list(other, 'grace', recent)).events[0]!.event!.data).toEqual({
+    isVerified: true,
+    vouchedOn: 'instance',
+  })
   await expect(getUser(other, { userId: 'grace' })).rejects.toMatchObject({ reason: 'USER_NOT_FOUND' })
   await expect(addHuman('grace')).rejects.toMatchObject({ reason: 'USER_ID_TAKEN' })
 })

@@ -1,8 +1,11 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
+import { evolveHistory } from '#lib/eventstore/history'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
+import { loginAddressKind } from './names/proved-addresses.ts'
 import { userNameKey, userNameKind } from './new-user.ts'
 import { singleUseKinds } from './oauth/single-use.ts'
 import { project } from './projections.ts'
+import { authorizationType } from './vocabulary/authorization.ts'
 import { codeMailType } from './vocabulary/code-mail.ts'
 import { evolve } from './vocabulary/evolve.ts'
 import { noticeType } from './vocabulary/notice.ts'
@@ -11,7 +14,7 @@ import type { User } from './vocabulary/user.ts'
 
 /** The service's knowledge of its aggregates. */
 export const model: Vocabulary = {
-  evolve,
+  evolve: { ...evolve, history: evolveHistory },
   project,
   projections: [
     { table: 'found_users', type: 'user', key: ['user_id'] },
@@ -28,14 +31,27 @@ export const model: Vocabulary = {
     subject: 'user',
     events: [codeMailType, passwordCodeType, noticeType],
     states: [passwordCodeType],
-    keyKinds: [userNameKind],
+    keyKinds: [userNameKind, loginAddressKind],
     isErased: (state) => (state as User).removed === true && !(state as User).former,
   },
-  shortLived: ['session'],
+  shortLived: ['session', authorizationType],
   watched: [
     { table: 'unsent_email_codes', columns: ['user_id', 'requested_at'] },
     { table: 'unsent_mails', columns: ['user_id', 'requested_at'] },
-    ...['passwords', 'tokens', 'known_addresses', 'failed_sign_ins'].map((table) => ({ table, columns: ['user_id'] })),
+    ...[
+      'passwords',
+      'tokens',
+      'known_addresses',
+      'login_addresses',
+      'failed_sign_ins',
+      'browser_sessions',
+      'half_done_sessions',
+      'consents',
+      'authorization_requests',
+      'secrets',
+      'authorizations',
+      'surplus_authorizations',
+    ].map((table) => ({ table, columns: ['user_id'] })),
     { table: 'forgettings' },
   ],
 }

@@ -2,6 +2,7 @@ import { canonicalName } from '#lib/search/canonical-name'
 import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
+import type { Profile } from './vocabulary/human.ts'
 import type { User } from './vocabulary/user.ts'
 
 /** The kind of the unique keys that hold user names. Their scope is the organization. */
@@ -16,6 +17,29 @@ export function claimUserName(organizationId: string, userName: string): UniqueK
   return {
     ...userNameKey(organizationId, userName),
     taken: new RosterError('ALREADY_EXISTS', 'USER_NAME_TAKEN', 'The organization already has a user with this name.'),
+  }
+}
+
+/** The profile of a new human. */
+export function newProfile({
+  firstName,
+  lastName,
+  nickName,
+  displayName,
+  preferredLanguage,
+  gender,
+}: Omit<Profile, 'nickName' | 'displayName'> & {
+  nickName?: string | undefined
+  displayName?: string | undefined
+}): Profile {
+  return {
+    firstName,
+    lastName,
+    ...(nickName !== undefined && { nickName }),
+    // A display name may be as long as one name, not as two.
+    displayName: displayName ?? [...`${firstName} ${lastName}`].slice(0, 200).join(''),
+    preferredLanguage,
+    gender,
   }
 }
 

@@ -1,15 +1,22 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { ByFunction, Write } from '#lib/database/database'
-import type { Happened } from '#lib/outbox/announcer'
+import { projectAuthorization, withoutAuthorizations } from './authorization/project-authorization.ts'
 import { projectCredentials } from './credentials/project-credentials.ts'
+import { withoutLogo } from './logos/logos.ts'
+import { projectConsent } from './search/consent-rows.ts'
 import { projectFoundUser } from './search/found-users.ts'
 import { beginErasure, endErasure } from './erasure/erasure.ts'
-import { endsUse, isActive } from './states/user-state.ts'
+import { withoutTokens } from './sign-in/sessions.ts'
+import { isActive } from './states/user-state.ts'
+import { type Authorization, authorizationType } from './vocabulary/authorization.ts'
 import { type Code, maxWrongTries } from './vocabulary/code.ts'
 import { type CodeMail, codeMailType } from './vocabulary/code-mail.ts'
+import { type Consent, consentType } from './vocabulary/consent.ts'
 import { type Notices, noticeType } from './vocabulary/notice.ts'
+import { organizationType, type OrganizationStatus } from './vocabulary/organization.ts'
 import { type PasswordCode, passwordCodeType, roundOf } from './vocabulary/password-code.ts'
 import type { Session } from './vocabulary/session.ts'
+import { signOutsOf } from './vocabulary/sign-outs.ts'
 import type { User } from './vocabulary/user.ts'
 
 /** The projections: keeps the service's own tables in step with a change. */
@@ -18,7 +25,12 @@ export function project({ before, after }: { before: Aggregate; after: Aggregate
   if (after.type === codeMailType) return projectCodeMail(after as Aggregate<CodeMail>)
   if (after.type === passwordCodeType) return projectPasswordCode(after as Aggregate<PasswordCode>)
   if (after.type === noticeType) return projectNotices(after as Aggregate<Notices>)
+  if (after.type === organizationType)
+    return (after as Aggregate<OrganizationStatus>).state?.state === 'removed' ? [withoutLogo(after.id)] : []
   if (after.type === 'session') return projectSession(after as Aggregate<Session>)
+  if (after.type === consentType) return projectConsent(after as Aggregate<Consent>)
+  if (after.type === authorizationType)
+    return projectAuthorization(before as Aggregate<Authorization>, after as Aggregate<Authorization>)
   return []
 }
 
@@ -93,7 +105,21 @@ function unsent(user: User | undefined): Code | undefined {
 function projectState(before: Aggregate<User>, { id, organizationId, changedAt, state }: Aggregate<User>): Write[] {
   if (state?.removed && !state.former)
     return [
-      ...['tokens', 'passwords', 'known_addresses', 'unsent_mails', 'failed_sign_ins'].map(
+      ...[
+        'tokens',
+        'passwords',
+        'known_addresses',
+        'login_addresses',
+        'unsent_mails',
+        'failed_sign_ins',
+        'browser_sessions',
+        'half_done_sessions',
+        'consents',
+        'authorization_requests',
+        'secrets',
+        'authorizations',
+        'surplus_authorizations',
+      ].map(
         (table): Write =>
           (sql) =>
             sql`delete from ${sql(table)} where user_id = ${id}`,
@@ -108,33 +134,24 @@ function projectState(before: Aggregate<User>, { id, organizationId, changedAt, 
   return [
     ...(ended ? [beginErasure({ userId: id, organizationId, removedAt: changedAt, forgetAt })] : []),
     ...(restored ? [endErasure(id)] : []),
-    ...(isActive(before.state) && !isActive(state) ? [withoutSessions(id)] : []),
+    ...(isActive(before.state) && !isActive(state)
+      ? [withoutTokens((sql) => sql`user_id = ${id} and (session_id <> '' or token_id is not null)`)]
+      : []),
+    ...projectSignOut(before, id, state),
   ]
 }
 
-function withoutSessions(userId: string): Write {
-  return (sql) => sql`delete from tokens where user_id = ${userId} and (session_id <> '' or token_id is not null)`
+function projectSignOut(before: Aggregate<User>, id: string, state: User | undefined): Write[] {
+  const isOut = (isActive(before.state) && !isActive(state)) || signOutsOf(state) > signOutsOf(before.state)
+  const of = { user_id: id, kept_session_id: state?.keptSession?.id }
+  return isOut && before.state?.human ? [withoutAuthorizations(of, 'signed-out')] : []
 }
 
 // An ended session leaves no row that could pass for a token.
 function projectSession({ id, state }: Aggregate<Session>): Write[] {
-  return state?.ended ? [(sql) => sql`delete from tokens where session_id = ${id}`] : []
+  if (!state?.ended) return []
+  return [
+    (sql) => sql`delete from tokens where session_id <> '' and session_id = ${id}`,
+    withoutAuthorizations({ session_id: id }, 'signed-out'),
+  ]
 }
-
-/** The user whose tokens an event ends. */
-export function callerChangedBy(event: Happened): string | undefined {
-  if (event.aggregate_type === 'user' && (endsCredential.has(event.type) || endsUse.has(event.type)))
-    return event.aggregate_id
-  if (event.aggregate_type === 'authentication' && event.type === 'token.revoked') return event.aggregate_id
-  return event.aggregate_type === 'session' && event.type === 'ended'
-    ? (event.payload as { userId: string } | null)?.userId
-    : undefined
-}
-
-const endsCredential = new Set([
-  'pat.removed',
-  'key.removed',
-  'secret.removed',
-  'machine.dpop.changed',
-  'password.changed',
-])

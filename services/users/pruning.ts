@@ -1,5 +1,8 @@
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { deleteUses } from '#lib/database/delete-in-portions'
+import { pruneAuthorizations } from './authorization/prune-authorizations.ts'
+import { deleteRequests } from './authorization/request/request-row.ts'
+import { deleteBrowsers } from './browsers/browser.ts'
 import type { Context } from './context.ts'
 import { deleteAddresses } from './throttles/known-addresses.ts'
 import { pruneSessions } from './sign-in/sessions.ts'
@@ -16,9 +19,19 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
   const prune = async () => {
     await deleteAddresses(sql)
     await pruneSessions(sql)
+    await pruneAuthorizations(sql)
     await deleteUsed(sql)
     await deleteUses(sql)
-    for (const table of ['tokens', 'machine_secrets', 'unsent_email_codes', 'unsent_mails'])
+    await deleteRequests(sql)
+    await deleteBrowsers(sql)
+    for (const table of [
+      'tokens',
+      'half_done_sessions',
+      'machine_secrets',
+      'unsent_email_codes',
+      'unsent_mails',
+      'secrets',
+    ])
       await deleteInPortions(sql, table, sql`expires_at < roster_now()`)
   }
   const warn = (error: unknown) => log.warn({ err: error }, 'pruning failed')

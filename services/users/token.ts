@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hashToken, newToken } from '#lib/credentials/token-text'
 import { type ByFunction, orUnavailable } from '#lib/database/database'
 import { subjectKeyOf } from '#lib/encryption/personal'
 import type { StoredState } from '#lib/encryption/encrypted-fields'
@@ -7,10 +7,7 @@ import { inOpenOrganization } from './organizations/in-open-organization.ts'
 import { isActive } from './states/user-state.ts'
 import type { User } from './vocabulary/user.ts'
 
-/** A new bearer token: 256 random bits. It is shown once and never stored. */
-export function newToken(): string {
-  return randomBytes(32).toString('base64url')
-}
+export { hashToken, newToken }
 
 /** The stored facts of a token. */
 export interface TokenRow {
@@ -27,6 +24,8 @@ export interface TokenRow {
   scope?: string | undefined
   /** Only of an access token. */
   access?: AccessToken
+  /** Only of an access token of a person. Every door asks `judge` about it: the row alone opens nothing. */
+  authorizationId?: string | undefined
 }
 
 /** The purpose that an access token was issued for. */
@@ -59,6 +58,7 @@ export function tokenRow(token: string, { access, ...own }: TokenRow): object {
     project_organization_id: access?.projectOrganizationId,
     issued_at: access?.issuedAt,
     dpop_thumbprint: access?.dpopThumbprint,
+    authorization_id: own.authorizationId,
   }
 }
 
@@ -81,7 +81,7 @@ export async function findToken(
     select user_id as "userId", t.organization_id as "organizationId", human, session_id as "sessionId",
       credential_id as "credentialId", expires_at as "expiresAt", token_id as "tokenId", scope,
       project_organization_id as "projectOrganizationId", issued_at as "issuedAt",
-      dpop_thumbprint as "dpopThumbprint", u.state, u.sequence, ${subjectKeyOf(sql, sql`u.id`)} as key
+      dpop_thumbprint as "dpopThumbprint", authorization_id as "authorizationId", u.state, u.sequence, ${subjectKeyOf(sql, sql`u.id`)} as key
     from tokens t join aggregates u on u.type = 'user' and u.id = t.user_id
     where hash = ${hash} and (expires_at is null or expires_at > roster_now())
       and ${inOpenOrganization(sql, sql`t.organization_id`)}
@@ -90,17 +90,14 @@ export async function findToken(
   const { state, sequence, key, ...found } = row
   const user = personal.decryptState({ type: 'user', id: row.userId, sequence, state, key }) as User | undefined
   if (!user || !isActive(user)) return undefined
-  const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, ...own } = found
-  const token = { ...own, user }
+  const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, authorizationId, ...own } = found
+  const token = { ...own, user, ...(authorizationId !== null && { authorizationId }) }
   if (tokenId === null || scope === null || projectOrganizationId === null || issuedAt === null)
     return { ...token, ...(scope !== null && { scope }) }
   if (user.machine?.dpopRequired && dpopThumbprint === null) return undefined
   return { ...token, access: { dpopThumbprint, tokenId, scope, projectOrganizationId, issuedAt } }
 }
 
-type TokenOfUser = TokenRow & { [F in keyof AccessToken]: AccessToken[F] | null } & Omit<StoredState, 'type' | 'id'>
-
-/** The stored form of a token or secret. Both are so random that a slow hash would not protect them better. */
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
-}
+type TokenOfUser = Omit<TokenRow, 'authorizationId'> & { [F in keyof AccessToken]: AccessToken[F] | null } & {
+  authorizationId: string | null
+} & Omit<StoredState, 'type' | 'id'>

@@ -10,7 +10,6 @@ import { checkAggregates } from '../../operator/verify/check-aggregates.ts'
 import { addMachineSecret } from './operations/credential/add-machine-secret.ts'
 import { authenticate } from './operations/internal/authenticate.ts'
 import { lookupUsers } from './operations/internal/lookup-users.ts'
-import { createSession } from './operations/session/create-session.ts'
 import { addHumanUser } from './operations/user/add-human-user.ts'
 import { addMachineUser } from './operations/user/add-machine-user.ts'
 import { deleteUser } from './operations/user/delete-user.ts'
@@ -19,7 +18,7 @@ import { getUser } from './operations/user/get-user.ts'
 import { lockUser } from './operations/user/lock-user.ts'
 import { setEmail } from './operations/user/set-email.ts'
 import { model } from './model.ts'
-import { callIn, openUsers, serveDomains, type TestUsers } from './test-users.ts'
+import { callIn, openUsers, serveDomains, type TestUsers, signInBy } from './test-users.ts'
 import { hashToken } from './token.ts'
 
 let database: TestDatabase
@@ -53,7 +52,7 @@ const addHuman = (userId: string, organizationId?: string) =>
   )
 
 const signIn = (userId: string) =>
-  createSession(users, { loginName: `${userId}-name`, password: 'password' }, { ...call(''), clientAddress: userId })
+  signInBy(users, { loginName: `${userId}-name`, password: 'password' }, { ...call(''), clientAddress: userId })
 
 const reasonOf = (work: Promise<unknown>) =>
   work.then(
@@ -111,7 +110,7 @@ describe.each(Object.entries(faults))('a user %s', (name, happens) => {
 
   test('cannot sign in, and its tokens are worth nothing', async () => {
     expect(await reasonOf(signIn(id))).toBe('CREDENTIALS_INVALID')
-    expect(await reasonOf(authenticate(users, { tokenHash: hashToken(token) }))).not.toBe('ok')
+    expect(await reasonOf(authenticate(users, { tokenHash: hashToken(token) }, call()))).not.toBe('ok')
   })
 
   test('is named by verify, which goes on', async () => {

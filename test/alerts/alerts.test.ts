@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest'
-import { isLong } from '../support/long.ts'
 import { brief } from './lasting.ts'
 import { findPrometheus } from './prometheus.ts'
 import { runAlerts } from './suite.ts'
 import { type Trouble, troubles } from './troubles.ts'
 
-// The short form of `npm run test:alerts`, long enough for every critical alert. The last two bring one alert together,
-// as long as the form is not long.
+// The short form of `npm run test:alerts`, long enough for every critical alert. The last two bring one alert together.
 const [paused, refused, blink] = [
   'pause grants',
   'an event that JetStream refused',
   'cut users↔postgres for a second',
 ].map((wanted) => troubles.find(({ name }) => name === wanted)!) as [Trouble, Trouble, Trouble]
-const chosen = isLong ? [paused, refused, blink] : [paused, together(refused, blink)]
+const chosen = [paused, together(refused, blink)]
 
 function together(one: Trouble, other: Trouble): Trouble {
   return {
@@ -34,7 +32,7 @@ test.skipIf(found instanceof Error)(
   'the right alert fires and ends, and no other does',
   { timeout: 300_000 },
   async () => {
-    const outcomes = await runAlerts(chosen, console.log, isLong ? undefined : brief)
+    const outcomes = await runAlerts(chosen, console.log, brief)
     expect(outcomes.length).toBe(chosen.length)
     expect(outcomes.flatMap(({ wrong }) => wrong)).toEqual([])
   },

@@ -47,7 +47,7 @@ export const troubles: Trouble[] = [
   },
   {
     name: 'a transaction that somebody left open in PostgreSQL',
-    alerts: ['RosterEventsLate users', 'RosterEventsLate idp'],
+    alerts: ['RosterTransactionOpen'],
     make: (running) => hold(running, (sql) => sql`select pg_current_xact_id()`),
   },
   // A lock that gives its transaction no number: that would hold up the tail, too.
@@ -60,6 +60,14 @@ export const troubles: Trouble[] = [
     async make(running) {
       await administer(running, "insert into roster_users.parked_events (position, reason) values (1, 'too large')")
       return () => administer(running, 'delete from roster_users.parked_events')
+    },
+  },
+  {
+    name: 'a database of users that is older than the stream',
+    alerts: ['RosterDatabaseOlderThanStream users'],
+    async make(running) {
+      await administer(running, `update roster_users.published set ahead = '{"from": 1, "to": 2}'`)
+      return () => administer(running, 'update roster_users.published set ahead = null')
     },
   },
   {

@@ -11,8 +11,15 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 /** The programs of this repository come first, for example buf and Node. */
 export const environment = { ...process.env, PATH: `${root}node_modules/.bin:${process.env['PATH']}` }
 
-/** Empty where the machine has all these programs. Otherwise the reason for which a test is skipped. */
+/** The reason for which `npm run test:all` skips a test that takes minutes. */
+export const elsewhere = process.env['ROSTER_TEST_CLIENTS'] ? '' : ' (skipped: npm run test:clients has it)'
+
+/**
+ * Empty where the machine has all these programs. Otherwise the reason for which a test is skipped. What Maven compiles
+ * takes minutes.
+ */
 export function unlessThereIs(...programs: string[]): string {
+  if (programs.includes('mvn') && elsewhere) return elsewhere
   const folders = environment.PATH.split(':')
   const missing = programs.filter((program) => !folders.some((folder) => existsSync(join(folder, program))))
   return missing.length > 0 ? ` (skipped: there is no ${missing.join(', ')})` : ''

@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createSecureServer, createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { projectRoot } from '../../deploy/local/home.ts'
 import { makeCertificate } from '../../services/gateway/testing/certificate.ts'
+import { elsewhere, unlessThereIs } from './build.ts'
 import { type Road, roads } from './roads.ts'
 
 /** What fails at Roster, and at a bare server of Node does not. */
@@ -21,32 +22,28 @@ const exceptions: Record<Road['name'], string[]> = {
 const source = 'github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible'
 const GOBIN = join(projectRoot, '.roster/go/bin')
 const h2spec = join(GOBIN, 'h2spec')
-const noGo = spawnSync('go', ['version']).status === 0 ? '' : ' (skipped: there is no Go)'
+const why = elsewhere || unlessThereIs('go')
 
 describe.each(roads().filter(({ name }) => name !== 'behind nginx'))('h2spec over a road that is $name', (road) => {
-  test.skipIf(noGo)(
-    `finds no more at Roster than at a bare server of Node, but for the exceptions${noGo}`,
-    async () => {
-      if (!existsSync(h2spec))
-        execFileSync('go', ['install', source], { env: { ...process.env, GOBIN }, stdio: 'pipe' })
-      const isTls = road.certificate !== ''
-      const ofRoster = () => failures(new URL(road.url).port, isTls)
-      // Side by side: most cases wait for what must not come.
-      const [bare, first] = await Promise.all([failures(await startBare(isTls), isTls), ofRoster()])
-      expect(bare.cases).toBeGreaterThan(140)
-      const beside = (own: typeof bare) => {
-        expect(own.cases).toBe(bare.cases)
-        return own.failed.filter((one) => !bare.failed.includes(one))
-      }
-      let more = beside(first)
-      // Some cases race with the answer, at the bare server too. These do not fail every time.
-      for (let times = 0; times < 2 && more.length > exceptions[road.name].length; times++) {
-        const again = beside(await ofRoster())
-        more = more.filter((one) => again.includes(one))
-      }
-      expect(more).toEqual(exceptions[road.name])
-    },
-  )
+  test.skipIf(why)(`finds no more at Roster than at a bare server of Node, but for the exceptions${why}`, async () => {
+    if (!existsSync(h2spec)) execFileSync('go', ['install', source], { env: { ...process.env, GOBIN }, stdio: 'pipe' })
+    const isTls = road.certificate !== ''
+    const ofRoster = () => failures(new URL(road.url).port, isTls)
+    // Side by side: most cases wait for what must not come.
+    const [bare, first] = await Promise.all([failures(await startBare(isTls), isTls), ofRoster()])
+    expect(bare.cases).toBeGreaterThan(140)
+    const beside = (own: typeof bare) => {
+      expect(own.cases).toBe(bare.cases)
+      return own.failed.filter((one) => !bare.failed.includes(one))
+    }
+    let more = beside(first)
+    // Some cases race with the answer, at the bare server too. These do not fail every time.
+    for (let times = 0; times < 2 && more.length > exceptions[road.name].length; times++) {
+      const again = beside(await ofRoster())
+      more = more.filter((one) => again.includes(one))
+    }
+    expect(more).toEqual(exceptions[road.name])
+  })
 })
 
 async function startBare(isTls: boolean): Promise<string> {

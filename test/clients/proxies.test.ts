@@ -16,6 +16,7 @@ import { call, encodings, everyEncoding } from '../e2e/clients/encodings.ts'
 import { type OpenStream, streaming } from '../e2e/clients/streams.ts'
 import { fiveOperations } from '../examples/five-operations.ts'
 import { newMachine, newMember, newOrganization, ok, unique } from '../examples/people.ts'
+import { elsewhere } from './build.ts'
 import { type Proxy, type ProxyName, startProxy, withoutProxy } from '../support/proxies.ts'
 
 const { gateway, environment, cert, key } = inject('behindProxies')
@@ -25,7 +26,7 @@ afterAll(() => setDefaultCACertificates(trusted))
 
 const proxies: ProxyName[] = ['nginx', 'caddy', 'haproxy']
 for (const name of proxies) {
-  const missing = withoutProxy(name)
+  const missing = elsewhere || withoutProxy(name)
   describe.skipIf(missing)(`behind ${name}, as docs/operations.md sets it up${missing}`, () => {
     let proxy: Proxy
     let url: string

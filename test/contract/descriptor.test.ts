@@ -1,11 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { create } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { type Method, methods } from '#lib/rpc/methods'
+import { type Method, offered } from '#lib/rpc/methods'
 import { validate } from '#lib/rpc/validate'
 
-const offered = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
-const named = (some: Method[]) => some.map((method) => [method.desc.name, method] as const)
+const named = (some: readonly Method[]) => some.map((method) => [method.desc.name, method] as const)
 const paged = offered.filter(({ desc }) => desc.input.field['cursor'])
 const outcomes = readFileSync(new URL('../e2e/authorization/outcomes.txt', import.meta.url), 'utf8').split('\n')
 const tests = globSync('test/{e2e,examples,model}/**/*.ts')

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { codes, type CodeName } from '#lib/errors'
-import { type Method, methods } from '#lib/rpc/methods'
+import { type Method, offered } from '#lib/rpc/methods'
 import { commentOf } from '../../services/gateway/openapi/comments.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -79,7 +79,6 @@ test('the catalogue lists each reason once, in order, and says when it occurs', 
 })
 
 describe('a row that names operations names those whose comment in proto/ names the reason:', () => {
-  const offered = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
   const reasons = new Set(lines.map((line) => /`(\w+)`/.exec(line)![1]!))
   const whenOf = (reason: string) => lines.filter((line) => line.startsWith(`| \`${reason}\``)).join(' ')
   // The name of a service stands for all its operations.
@@ -90,7 +89,7 @@ describe('a row that names operations names those whose comment in proto/ names 
 
   test.each(specific)('%s', (reason) => {
     const declared = offered.filter((method) => commentsOf(method).match(/\w+/g)?.includes(reason))
-    expect(namesOf(namedIn(whenOf(reason)))).toEqual(namesOf(declared))
+    expect(namesOf(namedIn(whenOf(reason))), `the row ${reason} of docs/errors.md`).toEqual(namesOf(declared))
   })
 })
 

@@ -24,7 +24,10 @@ test('docs/contract.md says of each role what it gives', () => {
 
 const sets: [string, (permission: string) => boolean][] = [
   ['every permission', () => true],
-  ['every permission but those of `iam`', (permission) => !permission.startsWith('iam.')],
+  [
+    'every permission but those of `iam`, `session.write` and `session.link`',
+    (permission) => !/^(iam\.|session\.(write|link)$)/.test(permission),
+  ],
   ['`read` of everything', (permission) => permission.endsWith('.read')],
   ['`read` of everything but `iam`', (permission) => permission.endsWith('.read') && !permission.startsWith('iam.')],
 ]

@@ -81,8 +81,8 @@ test('a violation in a list names the index', () => {
   expect(member(['ORG_OWNER', 'IAM_OWNER'])).toEqual(['roles[1]'])
   expect(member([])).toEqual(['roles'])
   expect(member(['ORG_OWNER', 'ORG_OWNER'])).toEqual(['roles'])
-  const grant = { userId: 'u', projectId: 'p', roleKeys: ['fine', 'a\0', 'fine', '\0'] }
-  expect(faults('grants.v1.UserGrantService.AddUserGrant', grant)).toEqual(['roleKeys[1]', 'roleKeys[3]'])
+  const grant = { userId: 'u', projectId: 'p', roleKeys: ['\0', 'fine', 'a\0'] }
+  expect(faults('grants.v1.UserGrantService.AddUserGrant', grant)).toEqual(['roleKeys[0]', 'roleKeys[2]'])
 })
 
 describe('a time', () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { applicationErrors } from '../examples/application-errors.ts'
 import { explainErrors } from '../examples/explain-errors.ts'
 import { projectErrors, userGrantErrors } from '../examples/grant-errors.ts'
 import { idpErrors } from '../examples/idp-errors.ts'
@@ -43,6 +44,7 @@ const errorCases = [
   projectErrors,
   projectLifeErrors,
   projectGrantErrors,
+  applicationErrors,
   userGrantLifeErrors,
   idpErrors,
   webhookErrors,

@@ -10,6 +10,8 @@ import { admin, newHuman, newOrganization, ok, unique, uniqueEmail } from '../ex
 import { newProject } from '../examples/projects.ts'
 import { call } from './clients/encodings.ts'
 
+// A client of JetStream that lost a message of its pull begins another one after 30 s.
+const soon = { timeout: 70_000, interval: 200 }
 const { house } = inject('roster')
 const root = join(import.meta.dirname, '../..')
 const services = ['users', 'grants', 'idp', 'notifier']
@@ -41,7 +43,7 @@ describe.skipIf(!house)(`the stream of events${house ? '' : ' (a Roster by URL s
     return (await Promise.all(rows)).flat()
   }
 
-  test('gives the consumer of docs/events.md exactly the written events, in order', { timeout: 120_000 }, async () => {
+  test('gives the consumer of docs/events.md exactly the written events, in order', { timeout: 300_000 }, async () => {
     await writeSomething()
     const expected = await stored()
     const seen = await runConsumer()
@@ -49,16 +51,25 @@ describe.skipIf(!house)(`the stream of events${house ? '' : ' (a Roster by URL s
     const gone = async () => (await stored()).filter(({ leaves }) => leaves)
     const missing = async () => {
       const known = new Set([...seen.map((event) => event['ce-id']), ...(await gone()).map(({ id }) => id)])
-      return expected.flatMap(({ id }) => (known.has(id) ? [] : [id]))
+      return expected.flatMap(({ id, aggregate }) => (known.has(id) ? [] : [`${id} of ${aggregate}`]))
     }
-    // The other tests of the run have written thousands of events before.
-    await vi.waitFor(async () => expect(await missing()).toEqual([]), { timeout: 60_000, interval: 200 })
+    // The other tests of the run have written thousands of events before. On a busy machine they take their time, so what
+    // counts is that they keep coming.
+    for (let left = await missing(); left.length > 0;)
+      await vi.waitFor(async () => {
+        const now = await missing()
+        expect(now.length, now.slice(0, 10).join(', ')).toBeLessThan(left.length)
+        left = now
+      }, soon)
 
     const last = new Map<string, number>()
     const read = [...seen]
     const left = await gone()
     const [removed, leaving] = [new Set(left.map(({ aggregate }) => aggregate)), new Set(left.map(({ id }) => id))]
+    const written = new Set((await stored()).map(({ id }) => id))
     for (const event of read) {
+      // application-copies.test.ts deletes some by hand, as if users had never followed grants.
+      if (String(event['ce-subject']).startsWith('user_closure/') && !written.has(event['ce-id'] as string)) continue
       const [subject, sequence] = [event['ce-subject'] as string, Number(event['ce-sequence'])]
       const next = (last.get(subject) ?? 0) + 1
       if (removed.has(subject)) expect(sequence).toBeGreaterThanOrEqual(next)
@@ -73,7 +84,10 @@ describe.skipIf(!house)(`the stream of events${house ? '' : ' (a Roster by URL s
       expect(event).toMatchObject({ 'ce-subject': aggregate, 'ce-sequence': sequence })
       // What is personal is stored encrypted, and shown decrypted.
       const { $sealed: sealed, ...plain } = payload as Record<string, unknown>
-      const shown = Object.keys(event!['data'] as object)
+      const data = event!['data'] as Record<string, unknown>
+      // A list that is not stored is shown empty.
+      const isShown = (name: string) => name in plain || !(Array.isArray(data[name]) && data[name].length === 0)
+      const shown = Object.keys(data).filter(isShown)
       expect(shown).toEqual(expect.arrayContaining(Object.keys(plain)))
       expect(shown).not.toContain('$sealed')
       if (sealed === undefined) expect(shown).toHaveLength(Object.keys(plain).length)

@@ -74,8 +74,8 @@ describe('an assertion gives no token:', () => {
     const [grant, authentication] = [await grantBy(forged), await privateKeyJwt(forged)]
     expect(grant).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     expect(authentication).toMatchObject({ status: 400, body: { error: 'invalid_client' } })
-    for (const { body } of [grant, authentication])
-      expect(body.error_description).toBe('There is no such machine, or it cannot sign in this way.')
+    expect(grant.body.error_description).toBe('There is no such machine, or it cannot sign in this way.')
+    expect(authentication.body.error_description).toBe('There is no such client, or it cannot sign in this way.')
   })
 
   test('the same assertion without the fault gives a token', async () => {

@@ -159,9 +159,25 @@ describe('documents', () => {
       expect(await response.json()).toMatchObject({
         issuer: issuer(),
         token_endpoint: `${issuer()}/oauth/v2/token`,
-        response_types_supported: [],
-        grant_types_supported: ['client_credentials', 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
-        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+        authorization_endpoint: `${issuer()}/oauth/v2/authorize`,
+        response_types_supported: ['code'],
+        response_modes_supported: ['query', 'form_post'],
+        grant_types_supported: [
+          'client_credentials',
+          'urn:ietf:params:oauth:grant-type:jwt-bearer',
+          'authorization_code',
+          'refresh_token',
+        ],
+        scopes_supported: ['openid', 'profile', 'email', 'roles', 'offline_access'],
+        prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
+        code_challenge_methods_supported: ['S256'],
+        acr_values_supported: ['urn:roster:acr:1'],
+        id_token_signing_alg_values_supported: ['RS256', 'ES256', 'EdDSA', 'PS256'],
+        token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+        claims_parameter_supported: true,
+        request_parameter_supported: false,
+        request_uri_parameter_supported: false,
+        authorization_response_iss_parameter_supported: true,
       })
     },
   )

@@ -20,8 +20,17 @@ describe.each(over('grpc'))('projects over $encoding', ({ call }) => {
   test('a project is shown, renamed, deactivated, reactivated and removed, each at its sequence', async () => {
     const name = unique('Project')
     const { id: projectId, details } = await act('AddProject', { name })
-    const shown = { id: projectId, details, name, state: 'PROJECT_STATE_ACTIVE', organizationId: home }
+    const shown = {
+      id: projectId,
+      details,
+      name,
+      state: 'PROJECT_STATE_ACTIVE',
+      organizationId: home,
+      hasProjectCheck: true,
+    }
     expect((await act('GetProject', { projectId })).project).toEqual(shown)
+    const { projects } = await act('SearchProjects', {})
+    expect(projects.find(({ id }: any) => id === projectId)).toEqual(shown)
     expect((await act('UpdateProject', { projectId })).details.sequence).toBe('1')
     expect((await act('UpdateProject', { projectId, name })).details.sequence).toBe('1')
     expect((await act('UpdateProject', { projectId, name: 'New' })).details.sequence).toBe('2')
@@ -34,6 +43,28 @@ describe.each(over('grpc'))('projects over $encoding', ({ call }) => {
     expect((await act('RemoveProject', { projectId })).details.sequence).toBe('5')
     for (const operation of ['GetProject', 'UpdateProject', 'DeactivateProject', 'RemoveProject'] as const)
       expect(reason(await call(operation, { projectId }, admin(home)))).toBe('PROJECT_NOT_FOUND')
+  })
+
+  test('the checks of a project are kept, shown and changed by presence', async () => {
+    const checks = async (projectId: string) => {
+      const { project } = await act('GetProject', { projectId })
+      const { projects } = await act('SearchProjects', {})
+      expect(projects.find(({ id }: any) => id === projectId)).toEqual(project)
+      const { projectRoleAssertion = false, projectRoleCheck = false, hasProjectCheck = false } = project
+      return [projectRoleAssertion, projectRoleCheck, hasProjectCheck]
+    }
+    const { id: open } = await act('AddProject', { name: unique('Project'), hasProjectCheck: false })
+    expect(await checks(open)).toEqual([false, false, false])
+    const { id: projectId, details } = await act('AddProject', { name: unique('Project'), projectRoleCheck: true })
+    expect(details.sequence).toBe('2')
+    expect(await checks(projectId)).toEqual([false, true, true])
+    expect((await act('UpdateProject', { projectId, projectRoleCheck: true })).details.sequence).toBe('2')
+    const changed = await act('UpdateProject', { projectId, projectRoleAssertion: true, projectRoleCheck: false })
+    expect(changed.details.sequence).toBe('3')
+    expect(await checks(projectId)).toEqual([true, false, true])
+    await act('UpdateProject', { projectId, hasProjectCheck: false })
+    await act('UpdateProject', { projectId, name: 'Other' })
+    expect(await checks(projectId)).toEqual([true, false, false])
   })
 
   test('roles are added together or not at all, found, changed by presence and removed, with a slash in the key', async () => {

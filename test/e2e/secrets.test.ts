@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { newSigningApi } from '../examples/applications.ts'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
 import type { Operation } from '../examples/contract.ts'
 import { examplePair, newSignedInMachine } from '../examples/machines.ts'
 import { assertion, basic, grantBy, newClient, obtainToken, privateKeyJwt, sendForm } from '../examples/oauth.ts'
 import { addition, forOrganization, protocols } from '../examples/idps.ts'
+import { newProject } from '../examples/projects.ts'
 import { startTestReceiver } from '../support/receiver.ts'
 import type { Call } from './clients/call.ts'
 import { encodings, recordSecret } from './clients/encodings.ts'
@@ -23,6 +25,7 @@ async function live() {
   recordSecret(adminPassword)
   await useProviders(organization)
   await useOAuth(organization)
+  await useApplications(organization)
   for (const { call } of encodings) {
     const me = await newMember(organization, [])
     const { verificationCode } = ok(
@@ -105,6 +108,17 @@ async function useOAuth(organization: string) {
   await sendForm('/oauth/v2/introspect', { token }, { headers })
   await sendForm(`/oauth/v2/revoke?token=${token}`, { token }, { headers })
   await sendForm('/oauth/v2/revoke', { token }, { headers })
+}
+
+async function useApplications(organization: string) {
+  const projectId = await newProject(organization)
+  for (const { call } of encodings) {
+    const keyed = () => ({ ...admin(organization), headers: { 'idempotency-key': unique('key') } })
+    const { appId } = ok(await call('AddOIDCApplication', { projectId, name: 'App' }, keyed()))
+    ok(await call('GenerateClientSecret', { projectId, appId }, keyed()))
+    const signing = { projectId, appId: (await newSigningApi(organization, projectId)).appId }
+    ok(await call('AddApplicationKey', { ...signing, algorithm: 'KEY_ALGORITHM_ES256' }, keyed()))
+  }
 }
 
 // The clients record the secrets that they receive. Record here the private key that somebody sends by mistake.

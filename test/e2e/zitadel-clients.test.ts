@@ -7,13 +7,14 @@ import { addition, examples } from '../examples/idps.ts'
 import { call } from './clients/encodings.ts'
 import { fiveCalls, projectCalls } from './zitadel/calls.ts'
 import { lifeCalls } from './zitadel/life-calls.ts'
+import { signInCalls } from './zitadel/sign-in-calls.ts'
 import type { Call, World } from './zitadel/step.ts'
 import { type ClientKind, kinds } from './zitadel/clients.ts'
 import { inPage, type Result, tableOf } from './zitadel/table.ts'
 
 const { url, adminToken } = inject('roster')
 const page = fileURLToPath(new URL('../../docs/migrating-from-zitadel.md', import.meta.url))
-const calls = [...projectCalls, ...fiveCalls, ...lifeCalls]
+const calls = [...projectCalls, ...fiveCalls, ...lifeCalls, ...signInCalls]
 const results = new Map<string, Result>()
 const nameOf = ({ client, protocol }: ClientKind, { service, method }: Call) =>
   [client, protocol, service, method].join()
@@ -47,7 +48,7 @@ describe.each(kinds)('$client over $protocol', (kind) => {
 
 test('docs/migrating-from-zitadel.md has the table of these results', () => {
   const text = readFileSync(page, 'utf8')
-  const table = tableOf(kinds, [...fiveCalls, ...projectCalls, ...lifeCalls], (kind, one) =>
+  const table = tableOf(kinds, [...fiveCalls, ...projectCalls, ...lifeCalls, ...signInCalls], (kind, one) =>
     results.get(nameOf(kind, one))!,
   )
   if (process.env['ROSTER_RENEW_TABLES']) writeFileSync(page, inPage(text, table))

@@ -5,6 +5,8 @@ import {
   AddHumanUserRequestSchema as AddHumanV1,
   AddMachineUserRequestSchema,
   AddOrgMemberRequestSchema,
+  AddProjectRequestSchema,
+  AddProjectResponseSchema,
   UpdateProjectRequestSchema,
 } from '@zitadel/proto/zitadel/management_pb.js'
 import {
@@ -140,6 +142,28 @@ describe.each(fewerOf(1, ways))('a request in ZITADEL’s words over %s:', (_, s
     expect(facts(await send(path, bytes, {})).code).toBe(16)
   })
 
+  test('the checks of a project are those that were sent, also where they were not', async () => {
+    const asAdmin = by(admin().token, home)
+    const sent = await send(
+      `${management}/AddProject`,
+      bytesOf(AddProjectRequestSchema, { name: unique('P') }),
+      asAdmin,
+    )
+    const { id: projectId } = fromBinary(AddProjectResponseSchema, sent.bytes!)
+    const checks = async () => {
+      const { project } = ok(await call('GetProject', { projectId }, admin(home)))
+      const { projectRoleAssertion = false, projectRoleCheck = false, hasProjectCheck = false } = project
+      return [projectRoleAssertion, projectRoleCheck, hasProjectCheck]
+    }
+    const update = (changes: object) =>
+      send(`${management}/UpdateProject`, bytesOf(UpdateProjectRequestSchema, { id: projectId, ...changes }), asAdmin)
+    expect(await checks()).toEqual([false, false, false])
+    await update({ name: 'P', projectRoleAssertion: true, projectRoleCheck: true, hasProjectCheck: true })
+    expect(await checks()).toEqual([true, true, true])
+    await update({ name: 'Q' })
+    expect(await checks()).toEqual([false, false, false])
+  })
+
   test('violations name the fields of ZITADEL', async () => {
     const project = bytesOf(UpdateProjectRequestSchema, {})
     const asAdmin = by(admin().token, home)
@@ -215,7 +239,7 @@ describe.each(fewerOf(1, ways))('a request in ZITADEL’s words over %s:', (_, s
 
   test('a path that leads nowhere says so', async () => {
     for (const [path, text] of [
-      [`${management}/ListApps`, 'Roster has no equal of zitadel.management.v1.ManagementService/ListApps.'],
+      [`${management}/ListActions`, 'Roster has no equal of zitadel.management.v1.ManagementService/ListActions.'],
       [
         '/zitadel.feature.v2.FeatureService/GetSystemFeatures',
         'Roster has no equal of zitadel.feature.v2.FeatureService/GetSystemFeatures.',

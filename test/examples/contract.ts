@@ -1,3 +1,4 @@
+import { ApplicationServiceDefinition } from '#gen/roster/grants/v1/application_service'
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
 import { PermissionServiceDefinition } from '#gen/roster/grants/v1/permission_service'
@@ -10,10 +11,13 @@ import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
+import { LoginPolicyServiceDefinition } from '#gen/roster/users/v1/login_policy_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
+import { SettingsServiceDefinition } from '#gen/roster/users/v1/settings_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { method } from '#lib/rpc/methods'
 
@@ -22,12 +26,16 @@ export const offeredServices = [
   UserServiceDefinition,
   PasswordServiceDefinition,
   SessionServiceDefinition,
+  AuthRequestServiceDefinition,
   CredentialServiceDefinition,
   OAuthServiceDefinition,
+  LoginPolicyServiceDefinition,
+  SettingsServiceDefinition,
   InstanceServiceDefinition,
   OrganizationServiceDefinition,
   ProjectServiceDefinition,
   ProjectMemberServiceDefinition,
+  ApplicationServiceDefinition,
   UserGrantServiceDefinition,
   PermissionServiceDefinition,
   IdentityProviderServiceDefinition,

@@ -54,6 +54,7 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
   const { id: projectId } = await own('AddProject', { name: unique('Project') })
   await own('AddProjectRole', { projectId, roleKey: 'reader', displayName: 'Reader' })
   await own('AddProjectGrant', { projectId, grantedOrgId, roleKeys: ['reader'] })
+  const { appId } = await own('AddOIDCApplication', { projectId, name: unique('Application') })
   const { userGrantId: grantId } = await own('AddUserGrant', { userId, projectId, roleKeys: ['reader'] })
   const { idpId } = await addIdps((operation, request) => own(forOrganization(operation), request))
   await addIdps(add)
@@ -67,6 +68,7 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
     orgId: organizationId,
     grantedOrgId,
     projectId,
+    appId,
     grantId,
     idpId,
     webhookId,

@@ -3,7 +3,7 @@ import { type ErrorCase, fails, invalid, notFound, type World } from './world.ts
 const mayRead = ({ human: { userId } }: World) => ({ userId, permission: 'user.read' })
 const role = (userId: string, projectId: string) => ({ userId, role: { projectId, roleKey: 'reader' } })
 
-/** ExplainPermission. */
+/** ExplainPermission and ExplainSignIn. */
 export const explainErrors: ErrorCase[] = [
   fails('ExplainPermission', notFound('USER_NOT_FOUND'), 'a caller of the instance asks about an unknown user', () => ({
     userId: 'unknown',
@@ -61,5 +61,32 @@ export const explainErrors: ErrorCase[] = [
     'a refused call is asked for as of another time',
     ({ human: { userId } }) => ({ userId, requestId: 'x', asOfPosition: '1' }),
     { fields: ['requestId'] },
+  ),
+  fails(
+    'ExplainSignIn',
+    notFound('USER_NOT_FOUND'),
+    'a caller of the instance asks about the sign-ins of an unknown user',
+    () => ({ userId: 'unknown', clientId: 'x' }),
+  ),
+  fails('ExplainSignIn', notFound('USER_NOT_FOUND'), 'machines do not sign in', ({ machineId }) => ({
+    userId: machineId,
+    clientId: 'x',
+  })),
+  fails('ExplainSignIn', invalid, 'no application is named', ({ human: { userId } }) => ({ userId }), {
+    fields: ['application'],
+  }),
+  fails(
+    'ExplainSignIn',
+    invalid,
+    'no request says so',
+    ({ human: { userId } }) => ({ userId, clientId: 'x', prompts: ['none'], maxAge: -1, limit: 1001 }),
+    { fields: ['prompts[0]', 'maxAge', 'limit'] },
+  ),
+  fails(
+    'ExplainSignIn',
+    { ...invalid, reason: 'CURSOR_INVALID' },
+    'the cursor is of no explanation',
+    ({ human: { userId } }) => ({ userId, clientId: 'x', cursor: 'x' }),
+    { fields: ['cursor'] },
   ),
 ]

@@ -19,7 +19,8 @@ export async function newSignedInMachine(organization: string, roles: string[] =
 
 /** A time so many seconds from now, in the form of requests. */
 export function inSeconds(seconds: number): string {
-  return new Date(Date.now() + seconds * 1000).toISOString()
+  // An answer has a whole second without its fraction.
+  return new Date(Date.now() + seconds * 1000).toISOString().replace('.000Z', 'Z')
 }
 
 /** A key pair of an accepted kind, in both spellings. */

@@ -96,6 +96,7 @@ export async function sendForm(
   })
   const body: any = JSON.parse(await response.text())
   recordSecret(body.access_token)
+  recordSecret(body.id_token)
   return { status: response.status, body, headers: response.headers }
 }
 

@@ -85,6 +85,9 @@ export const creationErrors: ErrorCase[] = [
     { fields: ['profile.lastName', 'email.email'] },
   ),
   fails('GetUser', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+  fails('ListAuthenticationMethodTypes', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({
+    userId: 'unknown',
+  })),
 ]
 
 const idOf = (userId: string) => ({ userId })
@@ -208,4 +211,24 @@ export const codeAndSessionErrors: ErrorCase[] = [
   fails('CreateSession', credentialsInvalid, 'the user is unknown', () => signIn(unique('unknown')), anonymous),
   fails('CreateSession', credentialsInvalid, 'the password is wrong', ({ human }) => signIn(human.userName), anonymous),
   fails('DeleteSession', notFound('SESSION_NOT_FOUND'), 'the session is unknown', () => ({ sessionId: 'unknown' })),
+  fails('GetSession', notFound('SESSION_NOT_FOUND'), 'the session is unknown', () => ({ sessionId: 'unknown' })),
+  fails('SetSession', notFound('SESSION_NOT_FOUND'), 'the session is unknown', () => ({
+    sessionId: 'unknown',
+    sessionToken: 'unknown',
+    password: 'unknown',
+  })),
+  fails('CreateSession', notFound('USER_NOT_FOUND'), 'no password is sent, and the user is unknown', () => ({
+    userId: 'unknown',
+  })),
+  fails('GetAuthRequest', notFound('AUTH_REQUEST_NOT_FOUND'), 'the request is unknown', () => ({
+    authRequestId: 'unknown',
+  })),
+  fails('CreateCallback', notFound('AUTH_REQUEST_NOT_FOUND'), 'the request is unknown', () => ({
+    authRequestId: 'unknown',
+    error: { error: 'ERROR_REASON_ACCESS_DENIED' },
+  })),
+  fails('WithdrawConsent', notFound('CONSENT_NOT_FOUND'), 'the application was given nothing', ({ human }) => ({
+    userId: human.userId,
+    applicationId: 'unknown',
+  })),
 ]

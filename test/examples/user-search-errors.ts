@@ -124,6 +124,13 @@ export const userLifeErrors: ErrorCase[] = [
     }),
     { fields: ['cursor'] },
   ),
+  fails(
+    'SearchUserConsents',
+    cursorInvalid,
+    'the cursor is none of ours',
+    ({ human }) => ({ userId: human.userId, cursor: 'x' }),
+    { fields: ['cursor'] },
+  ),
   fails('SearchMySessions', cursorInvalid, 'the cursor is none of ours', () => ({ cursor: 'x' }), {
     ...powerless,
     fields: ['cursor'],

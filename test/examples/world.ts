@@ -1,5 +1,6 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import type { Operation } from './contract.ts'
+import { newApplication, newSigningApi } from './applications.ts'
 import { newHuman, newMachine, newMember, newOrganization, unique } from './people.ts'
 import { grantProject, newIdp, newProject } from './projects.ts'
 
@@ -26,6 +27,8 @@ export async function buildWorld() {
     roleless: await newMember(home, []),
     project,
     foreignProject,
+    application: await newApplication(home, project),
+    api: await newSigningApi(home, project),
     grant: await grantProject(abroad, foreignProject, home, ['reader']),
     idp: await newIdp(),
     otherIdp: await newIdp(),

@@ -46,7 +46,7 @@ export function compare(where: string, before: Stored[], seen: Seen[], after: St
     const differs = Object.entries(facts).some(([fact, value]) => ({ aggregate, sequence, requestId })[fact] !== value)
     if (differs) add(`${id} is ${where} as ${JSON.stringify(facts)}`)
   }
-  for (const { id, requestId, storedAt } of before)
-    if (!known.has(id)) wrong.push({ at: storedAt, sentence: `${id} (${requestId}) is not ${where}` })
+  for (const { id, type, requestId, storedAt } of before)
+    if (!known.has(id)) wrong.push({ at: storedAt, sentence: `${id} (${type}, ${requestId}) is not ${where}` })
   return wrong
 }

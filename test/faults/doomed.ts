@@ -14,7 +14,7 @@ export async function findLeft(sql: Sql, { organizationId, projectId, roleKey }:
   const of = (service: string) => sql`
     select ${service} || ' ' || type || ' ' || id as name from ${sql(`roster_${service}`)}.aggregates
     where coalesce(state ->> 'removed', 'false') <> 'true' and (
-      organization_id = ${organizationId} and type in ('user', 'member', 'project', 'project_grant', 'user_grant', 'idp', 'webhook')
+      organization_id = ${organizationId} and type in ('user', 'member', 'project', 'project_grant', 'user_grant', 'application', 'idp', 'webhook')
       or type = 'project_grant' and state ->> 'grantedOrganizationId' = ${organizationId}
       or type in ('member', 'user_grant') and state ->> 'userId' in (
         select id from roster_users.aggregates where type = 'user' and organization_id = ${organizationId}

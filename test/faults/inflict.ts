@@ -51,11 +51,20 @@ function isServer(name: Process): name is 'nats' | 'redis' | 'postgres' {
 export function pause(pid: number | undefined): () => void {
   if (pid === undefined) return () => {}
   send(pid, 'SIGSTOP')
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean)
+  const children = childrenOf(pid)
   for (const child of children) send(child, 'SIGSTOP')
   return () => {
     for (const stopped of [...children, pid]) send(stopped, 'SIGCONT')
   }
+}
+
+/** Kills a process and its children at once, as a power cut does. */
+export function killAll(pid: number | undefined): void {
+  if (pid !== undefined) for (const victim of [pid, ...childrenOf(pid)]) send(victim, 'SIGKILL')
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean)
 }
 
 function send(pid: number, name: NodeJS.Signals): void {

@@ -1,5 +1,7 @@
-import { connect, NatsError } from 'nats'
+import { connect, type JetStreamManager, NatsError, type StoredMsg } from 'nats'
 import { checkpointType } from '#lib/audit-log/publish-checkpoint'
+import { driverOptions } from '#lib/database/database-url'
+import { natsServers } from '#lib/nats/connect-nats'
 import postgres, { type Sql } from 'postgres'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storingServices } from '../../deploy/provision.ts'
@@ -33,7 +35,8 @@ export interface Inspection {
 }
 
 export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  const { url, ...options } = driverOptions(databaseUrl)
+  const sql = postgres(url, { ...options, target_session_attrs: 'read-write', max: 1, onnotice: () => {} })
   return {
     async writes(writes, prefix) {
       const events = (await readEvents(sql)).filter(({ requestId }) => requestId.startsWith(prefix))
@@ -98,8 +101,7 @@ function erasedIn(events: Stored[]): Set<string> {
 
 // The subjects of users' events, but for the removals.
 async function streamedOf(url: string, { organizationId, userId = '*' }: Erased): Promise<string[]> {
-  const { host, username, password } = new URL(url)
-  const connection = await connect({ servers: host, user: username, pass: password })
+  const connection = await connect(natsServers(url))
   try {
     const filter = `roster.events.users.${organizationId}.user.${userId}.>`
     const manager = await connection.jetstreamManager()
@@ -152,19 +154,31 @@ async function isBehind(sql: Sql): Promise<boolean> {
   return (await Promise.all(behind)).includes(true)
 }
 
+/** Looks for a message that the server does not list as deleted. */
+const looks = 5
+
+// nats-server 2.9 also answers 404 where a block of the file leaves its cache during the read.
+async function readMessage(manager: JetStreamManager, seq: number): Promise<StoredMsg | undefined> {
+  for (let look = 1; ; look++)
+    try {
+      return await manager.streams.getMessage('roster-events', { seq })
+    } catch (error) {
+      if (!(error instanceof NatsError && error.code === '404')) throw error
+      if (look === looks) return undefined
+    }
+}
+
 // The events that a new consumer sees from the start of the stream.
 async function readStream(url: string): Promise<Seen[]> {
-  const { host, username, password } = new URL(url)
-  const connection = await connect({ servers: host, user: username, pass: password })
+  const connection = await connect(natsServers(url))
   try {
     const manager = await connection.jetstreamManager()
-    const { state } = await manager.streams.info('roster-events')
+    const { state } = await manager.streams.info('roster-events', { deleted_details: true })
+    const deleted = new Set(state.deleted)
     // One by one: a consumer of nats-server 2.9 at times ends early where messages leave the stream meanwhile.
     const read = async (seq: number) => {
-      const message = await manager.streams.getMessage('roster-events', { seq }).catch((error: unknown) => {
-        if (error instanceof NatsError && error.code === '404') return undefined
-        throw error
-      })
+      if (deleted.has(seq)) return []
+      const message = await readMessage(manager, seq)
       // Checkpoints of the audit chains are no events of the log.
       if (!message || message.header.get('ce-type') === checkpointType) return []
       return [{ id: message.header.get('ce-id') || 'without an id' }]

@@ -16,6 +16,9 @@ export interface Remembered extends Write {
   attempts: number
   /** The answer; undefined where none came, or where it was refused. */
   answer: any
+  /** The time of the first attempt, and that of the answer, in milliseconds. */
+  began: number
+  ended: number
 }
 
 /** The results of a load. */
@@ -37,7 +40,8 @@ export interface Load {
 }
 
 export interface LoadOptions {
-  url: string
+  /** The gateways. Each attempt takes one of them. */
+  urls: string[]
   token: string
   seed: number
   round: number
@@ -48,14 +52,14 @@ const calls: Call[] = [callJson, callGrpc, callGrpcWeb, callGrpcWebText, callCon
 const nameOf = (call: Call) => ['JSON', 'gRPC', 'gRPC-web', 'gRPC-web-text', 'Connect'][calls.indexOf(call)]
 // Longer than every deadline and pause. A call that hangs for ever must show up, and must not hold up the suite.
 const hangs = 15_000
-const giveUpAfter = 60_000
+const giveUpAfter = 120_000
 /** gRPC codes of errors that allow a retry. */
 export const retriable = [4, 10, 14]
 
 /**
  * Writers in a closed loop, each with its own objects. Each repeats a write under its key until the write is answered.
  */
-export function startLoad({ url, token, seed, round, writers }: LoadOptions): Load {
+export function startLoad({ urls, token, seed, round, writers }: LoadOptions): Load {
   const stopped = new AbortController()
   const load: Load = {
     acknowledged: 0,
@@ -74,7 +78,8 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
     const random = seeded(seed, `load ${round} ${writer}`)
     for (let n = 1; !stopped.signal.aborted; n++) {
       const id = `w${seed}-${round}-${writer}-${n}`
-      await write({ ...nextWrite(id, own, random), id, attempts: 0, answer: undefined }, random)
+      const fresh = { id, attempts: 0, answer: undefined, began: Date.now(), ended: Infinity }
+      await write({ ...nextWrite(id, own, random), ...fresh }, random)
       // The test shows the effect of the faults, not the speed of the machine.
       await sleep(random.between(5, 35))
     }
@@ -82,22 +87,27 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
     async function write(next: Remembered, random: Random) {
       load.writes.push(next)
       let call = random.pick(calls)
-      for (const end = Date.now() + giveUpAfter; !(await attempt(next, call)); await sleep(random.between(50, 250))) {
+      for (
+        const end = Date.now() + giveUpAfter;
+        !(await attempt(next, call, random.pick(urls)));
+        await sleep(random.between(50, 250))
+      ) {
         if (Date.now() > end) return void load.wrong.push(`${next.id} (${next.operation}) was never answered`)
         load.retries++
         if (random.next() < 0.4) call = random.pick(calls)
       }
       if (next.answer === undefined) return
       load.acknowledged++
+      next.ended = Date.now()
       next.acknowledged?.(next.answer)
     }
   })
 
   // True when the write needs no further attempt.
-  async function attempt(write: Remembered, call: Call): Promise<boolean> {
+  async function attempt(write: Remembered, call: Call, url: string): Promise<boolean> {
     const requestId = `${write.id}.${++write.attempts}`
     const began = performance.now()
-    const answer = await send(call, write, requestId).catch(() => undefined)
+    const answer = await send(call, write, requestId, url).catch(() => undefined)
     load.slowest = Math.max(load.slowest, performance.now() - began)
     if (answer === undefined) {
       load.unanswered++
@@ -115,12 +125,19 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
     return true
   }
 
-  function send(call: Call, { operation, request, id }: Remembered, requestId: string): Promise<Answer> {
+  function send(call: Call, { operation, request, id }: Remembered, requestId: string, url: string): Promise<Answer> {
     const headers = { 'idempotency-key': id, 'x-request-id': requestId }
     return unlessItHangs(call(operation, request, { url, token, headers }))
   }
 
   return load
+}
+
+/** Waits until so many writes are acknowledged. */
+export async function acknowledged(load: Load, count: number) {
+  for (const end = Date.now() + 60_000; load.acknowledged < count; await sleep(20))
+    if (Date.now() > end)
+      throw new Error(`only ${load.acknowledged} of ${count} writes: ${JSON.stringify([...load.errors])}`)
 }
 
 /** The answer of a call. Rejects where none comes for a long time. */
@@ -129,16 +146,17 @@ export function unlessItHangs(answer: Promise<Answer>): Promise<Answer> {
   return Promise.race([answer, sleep(hangs).then(() => Promise.reject(new Error('hangs')))])
 }
 
-// A client may notice late that the gateway is back.
+// A client may notice late that the gateway is back. An attempt without an answer may still be under way.
 async function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
   const until = Date.now() + hangs
   for (;;) {
     try {
-      return await unlessItHangs(send())
+      const answer = await unlessItHangs(send())
+      if (!retriable.includes(factsOf(answer).code) || Date.now() > until) return answer
     } catch (error) {
       if (Date.now() > until) throw error
-      await sleep(200)
     }
+    await sleep(200)
   }
 }
 

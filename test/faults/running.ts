@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { deriveKeys } from '../../deploy/derive-keys.ts'
 import type { OperatorUrls } from '../../deploy/local/operator-urls.ts'
 import { freePort } from '../../deploy/local/ports.ts'
-import { startServers, type Servers } from '../../deploy/local/servers.ts'
+import type { ServicesOptions } from '../../deploy/local/service-environment.ts'
+import { startServers, type Servers, type ServersOptions } from '../../deploy/local/servers.ts'
 import { startServices, type Services } from '../../deploy/local/services.ts'
 import { provision } from '../../deploy/provision.ts'
 import { type Cable, startCable } from '../support/cable.ts'
@@ -28,9 +29,33 @@ export type Called = Pick<Running, 'url' | 'adminToken'>
 /** The gateway's deadline for a call, even if the client asks for a longer one. */
 export const deadlineMs = 4000
 
+export const databasePasswords = {
+  users: 'users-password',
+  grants: 'grants-password',
+  idp: 'idp-password',
+  notifier: 'notifier-password',
+  operator: 'operator-password',
+}
+
+export const serviceSettings = {
+  PATH: process.env['PATH'],
+  SWEEP_INTERVAL: '3',
+  MAILS_PER_ORGANIZATION_AN_HOUR: '100000',
+  LOG_LEVEL: 'info',
+  CALL_TIMEOUT_MS: String(deadlineMs),
+  MAX_CALL_TIMEOUT_MS: String(deadlineMs),
+  WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
+}
+
+/** Many faults in a few minutes must not make a process wait for half a minute before it restarts. */
+export const supervision = { backoff: { first: 300, cap: 1000 }, say: () => {} }
+
 /** Starts one like `npm start`, in a temporary folder. `settings` go to every service. */
-export async function startRunning(settings: Record<string, string> = {}): Promise<Running> {
-  const servers = await startServers({ ephemeral: true, ports: 'random', env: {}, say: () => {} })
+export async function startRunning(
+  settings: Record<string, string> = {},
+  { under, ...options }: ServersOptions & Pick<ServicesOptions, 'under'> = {},
+): Promise<Running> {
+  const servers = await startServers({ ephemeral: true, ports: 'random', env: {}, say: () => {}, ...options })
   const begun: { stop(): Promise<void> }[] = [servers]
   const stop = async () => {
     for (const part of begun.splice(0).toReversed()) await part.stop()
@@ -38,14 +63,7 @@ export async function startRunning(settings: Record<string, string> = {}): Promi
   try {
     const cables = await startCables(servers)
     begun.push(...Object.values(cables))
-    const passwords = {
-      users: 'users-password',
-      grants: 'grants-password',
-      idp: 'idp-password',
-      notifier: 'notifier-password',
-      operator: 'operator-password',
-    }
-    const databaseUrls = await provision(servers.databaseUrl, passwords)
+    const databaseUrls = await provision(servers.databaseUrl, databasePasswords)
     const encryptionKey = randomBytes(32).toString('base64')
     const adminTokenFile = join(servers.home.dir, 'admin-token')
     const through = (url: string, line: Line) => withPort(url, cables[line].port)
@@ -69,19 +87,9 @@ export async function startRunning(settings: Record<string, string> = {}): Promi
       port: await freePort(0),
       adminTokenFile,
       encryptionKey,
-      env: {
-        PATH: process.env['PATH'],
-        SWEEP_INTERVAL: '3',
-        MAILS_PER_ORGANIZATION_AN_HOUR: '100000',
-        LOG_LEVEL: 'info',
-        CALL_TIMEOUT_MS: String(deadlineMs),
-        MAX_CALL_TIMEOUT_MS: String(deadlineMs),
-        WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
-        ...settings,
-      },
-      // Many faults in a few minutes must not make a process wait for half a minute before it restarts.
-      backoff: { first: 300, cap: 1000 },
-      say: () => {},
+      env: { ...serviceSettings, ...settings },
+      ...supervision,
+      under,
     })
     begun.push(services)
     return {

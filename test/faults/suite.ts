@@ -4,7 +4,7 @@ import { checkDoomed, checkForgotten, makeDoomed, removeDoomed } from './cascade
 import { inflict, processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
 import { checkReceipts, type Left, makeLeavers, removeLeavers } from './leavers.ts'
-import { type Load, replay, startLoad } from './load.ts'
+import { acknowledged, replay, startLoad } from './load.ts'
 import { type Outcome, violationsOf } from './outcome.ts'
 import { nameOf, type Process, processes, type Round } from './plan.ts'
 import { collectPost, type Post } from './post.ts'
@@ -69,7 +69,7 @@ async function perform(
   const leavers = await makeLeavers(running, `${seed}-${round.number}`)
   // A killed process has a new pid and no last words. A process that ended by itself says why.
   const marks = processes.map((name) => markOf(running, name, victims))
-  const load = startLoad({ url, token, seed, round: round.number, writers: owners })
+  const load = startLoad({ urls: [url], token, seed, round: round.number, writers: owners })
   await acknowledged(load, before)
   // The fault comes before the removal, into its cascade, or after it.
   const removing = removeDoomed(running, doomed)
@@ -135,12 +135,6 @@ function judgePost(outcomes: Outcome[], seed: number, post: Post, wrong: Map<str
     outcome.violations.mail = [...wrong].filter(isOf).map(([, sentence]) => sentence)
     outcome.twice = [...post.codes].filter(isOf).filter(([, codes]) => codes.length > 1).length
   }
-}
-
-async function acknowledged(load: Load, count: number) {
-  for (const end = Date.now() + 60_000; load.acknowledged < count; await sleep(20))
-    if (Date.now() > end)
-      throw new Error(`only ${load.acknowledged} of ${count} writes: ${JSON.stringify([...load.errors])}`)
 }
 
 function markOf(running: Running, name: Process, victims: string[]): string {

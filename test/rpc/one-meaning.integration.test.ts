@@ -2,6 +2,7 @@ import { testServers } from '../support/servers.ts'
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { ApplicationServiceDefinition } from '#gen/roster/grants/v1/application_service'
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
 import { PermissionServiceDefinition } from '#gen/roster/grants/v1/permission_service'
@@ -15,11 +16,16 @@ import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
+import { AccountServiceDefinition } from '#gen/roster/users/v1/account_service'
+import { LoginPolicyServiceDefinition } from '#gen/roster/users/v1/login_policy_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
+import { SettingsServiceDefinition } from '#gen/roster/users/v1/settings_service'
+import { SignInServiceDefinition } from '#gen/roster/users/v1/sign_in_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import type { RosterError } from '#lib/errors'
 import type { Nats } from '#lib/nats/connect-nats'
@@ -37,14 +43,20 @@ const definitions = [
   UserServiceDefinition,
   PasswordServiceDefinition,
   SessionServiceDefinition,
+  AuthRequestServiceDefinition,
   CredentialServiceDefinition,
   OAuthServiceDefinition,
+  LoginPolicyServiceDefinition,
+  SettingsServiceDefinition,
+  SignInServiceDefinition,
+  AccountServiceDefinition,
   UsersInternal,
   InstanceServiceDefinition,
   OrganizationServiceDefinition,
   PermissionServiceDefinition,
   ProjectServiceDefinition,
   ProjectMemberServiceDefinition,
+  ApplicationServiceDefinition,
   UserGrantServiceDefinition,
   GrantsInternal,
   IdentityProviderServiceDefinition,

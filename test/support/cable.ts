@@ -13,17 +13,20 @@ export interface Cable {
   stop(): Promise<void>
 }
 
+/** Whether a connection is reset instead of passing on what a client sends. */
+type ResetsAt = (sent: Buffer) => boolean
+
 /** Lays a cable to the server of a URL, and returns the URL by that way. The URL names its port. */
-export async function layCable(target: string): Promise<Cable & { url: string }> {
+export async function layCable(target: string, resetsAt?: ResetsAt): Promise<Cable & { url: string }> {
   const url = new URL(target)
-  const cable = await startCable(Number(url.port))
+  const cable = await startCable(Number(url.port), resetsAt)
   url.hostname = '127.0.0.1'
   url.port = String(cable.port)
   return { ...cable, url: url.href }
 }
 
 /** Connects a free port of 127.0.0.1 with a server's port, which may change for new connections. */
-export async function startCable(target: number | (() => number)): Promise<Cable> {
+export async function startCable(target: number | (() => number), resetsAt: ResetsAt = () => false): Promise<Cable> {
   const sockets = new Set<Socket>()
   let state: 'whole' | 'cut' | 'stalled' = 'whole'
 
@@ -41,8 +44,9 @@ export async function startCable(target: number | (() => number)): Promise<Cable
         sockets.delete(socket)
         other.destroy()
       })
-      socket.on('data', (chunk) => {
-        if (!other.write(chunk)) socket.pause()
+      socket.on('data', (chunk: Buffer) => {
+        if (socket === near && resetsAt(chunk)) near.resetAndDestroy()
+        else if (!other.write(chunk)) socket.pause()
       })
       socket.on('drain', () => state !== 'stalled' && other.resume())
       if (state === 'stalled') socket.pause()

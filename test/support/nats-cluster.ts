@@ -12,6 +12,8 @@ export interface NatsCluster {
   /** One URL per user, with all servers. */
   natsUrl: Record<NatsUser, string>
   servers: Daemon[]
+  /** Of each server, for clients. */
+  ports: number[]
   stop(): Promise<void>
 }
 
@@ -45,6 +47,7 @@ export async function startNatsCluster(size = 3): Promise<NatsCluster> {
       string
     >,
     servers,
+    ports: places.map(({ port }) => port),
     async stop() {
       await Promise.all(servers.map((server) => server.stop()))
       rmSync(folder, { recursive: true, force: true })

@@ -13,7 +13,7 @@ export const hasPgbouncer = onPath('pgbouncer') !== undefined
 
 /** What PgBouncer is configured to ignore, because it refuses a client otherwise. */
 export const usualIgnore =
-  'extra_float_digits,search_path,statement_timeout,enable_seqscan,enable_hashjoin,enable_mergejoin'
+  'extra_float_digits,search_path,statement_timeout,enable_seqscan,enable_hashjoin,enable_mergejoin,jit'
 
 export interface Pgbouncer {
   /** The URL of the same role and database, by way of PgBouncer. */
@@ -39,10 +39,9 @@ export async function startPgbouncer(urls: string[], settings: Settings): Promis
   const port = await freePort(0)
   const file = (name: string) => join(folder, name)
   const all = urls.map((url) => new URL(url))
-  const users = all.map((url) => `"${url.username}" "${decodeURIComponent(url.password)}"\n`)
   const write = (given: Settings) =>
-    writeFileSync(file('pgbouncer.ini'), iniOf(all[0]!, port, file('users.txt'), given))
-  writeFileSync(file('users.txt'), users.join(''))
+    writeFileSync(file('pgbouncer.ini'), iniOf(all[0]!, { host: '127.0.0.1', port }, file('users.txt'), given))
+  writeFileSync(file('users.txt'), usersOf(urls))
   write(settings)
   // It refuses root.
   const asOther = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
@@ -67,17 +66,24 @@ export async function startPgbouncer(urls: string[], settings: Settings): Promis
   }
 }
 
-function iniOf(
+/** The file of the users of these URLs. */
+export function usersOf(urls: string[]): string {
+  const users = urls.map((url) => new URL(url))
+  return users.map(({ username, password }) => `"${username}" "${decodeURIComponent(password)}"\n`).join('')
+}
+
+/** The file of a PgBouncer before this server, which listens there and reads its users from a file. */
+export function iniOf(
   server: URL,
-  port: number,
+  listen: { host: string; port: number },
   users: string,
   { mode, ignore = usualIgnore, size = 100, more = '' }: Settings,
 ): string {
   return `[databases]
 * = host=${server.hostname} port=${server.port}
 [pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
+listen_addr = ${listen.host}
+listen_port = ${listen.port}
 unix_socket_dir =
 auth_type = plain
 auth_file = ${users}

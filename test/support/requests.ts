@@ -11,7 +11,7 @@ export function faults(name: string, json: JsonValue): string[] {
   return validate(desc, fromJson(desc, json) as Message).map(({ field }) => field)
 }
 
-/** A valid request for each method. */
+/** Valid requests of methods, for the tests of rules. */
 export const valid: Record<string, Record<string, JsonValue>> = {
   'users.v1.UserService.UpdateMyProfile': { firstName: 'A', lastName: 'B', displayName: 'C' },
   'users.v1.UserService.AddMachineUser': { userName: 'a', name: 'b' },

@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest'
 import type { Servers } from '../../deploy/local/servers.ts'
 
 /** Copies the files of JetStream while nats-server is stopped. What it gives sets them back to that copy, likewise. */
-export async function copyStream({ nats, home }: Servers): Promise<() => Promise<void>> {
-  const folder = join(home.dir, 'nats/jetstream')
+export async function copyStream({ nats, home }: Servers, part = ''): Promise<() => Promise<void>> {
+  const folder = join(home.dir, 'nats/jetstream', part)
   const copy = await mkdtemp(join(tmpdir(), 'roster-stream-'))
   onTestFinished(() => rm(copy, { recursive: true }))
   await nats!.kill()

@@ -100,11 +100,15 @@ const texts = [
   '3Ab',
   'ORG_OWNER',
   'IAM_OWNER_VIEWER',
+  'another-account',
+  'back',
+  'here',
   'PROJECT_OWNER',
   '',
   'a\r\nPUB b',
   'x'.repeat(3000),
   'users',
+  'h'.repeat(43),
 ]
 
 const metadata = Buffer.from('<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"></EntityDescriptor>')

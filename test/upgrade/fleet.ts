@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, RequestStrategy } from 'nats'
+import { connect, NatsError, RequestStrategy } from 'nats'
 import { type Daemon, daemon } from '../../deploy/local/daemon.ts'
 import { projectRoot } from '../../deploy/local/home.ts'
 import { freePort } from '../../deploy/local/ports.ts'
 import { serviceEnvironment, type ServiceName, serviceNames } from '../../deploy/local/service-environment.ts'
-import { startServers, type Servers } from '../../deploy/local/servers.ts'
+import { startServers, type Servers, type ServersOptions } from '../../deploy/local/servers.ts'
 import { nodeFlags } from '../../deploy/local/services.ts'
 import { provision } from '../../deploy/provision.ts'
 import { startCable } from '../support/cable.ts'
@@ -28,12 +28,18 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
-const startedWithin = 30_000
+const startedWithin = 120_000
 
-/** Starts all services of the former release, over new servers with the settings of today. */
-export async function startFleet(formerFolder: string): Promise<Fleet> {
+/**
+ * Starts all services of the former release, over new servers with the settings of today. `logIn` gives the URL by which
+ * the services of today log in, in place of another one.
+ */
+export async function startFleet(
+  formerFolder: string,
+  { logIn = (url: string) => url, ...options }: ServersOptions & { logIn?: (url: string) => string } = {},
+): Promise<Fleet> {
   const folders = { former: formerFolder, today: projectRoot }
-  const servers = await startServers({ ephemeral: true, ports: 'random', env: {}, say: () => {} })
+  const servers = await startServers({ ephemeral: true, ports: 'random', env: {}, say: () => {}, ...options })
   const passwords = { users: 'users-password', grants: 'grants-password', idp: 'idp-password', notifier: 'n-password' }
   const databaseUrls = await provision(servers.databaseUrl, passwords)
   const adminTokenFile = join(servers.home.dir, 'admin-token')
@@ -49,7 +55,7 @@ export async function startFleet(formerFolder: string): Promise<Fleet> {
   const handle = (name: ServiceName, which: Which) => {
     const known = handles.get(`${name}-${which}`)
     if (known) return known
-    const env = serviceEnvironment(name, servers, {
+    const environment = serviceEnvironment(name, servers, {
       databaseUrls,
       port: ports[which],
       publicUrl: url,
@@ -64,6 +70,11 @@ export async function startFleet(formerFolder: string): Promise<Fleet> {
         WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
       },
     })
+    const urls = Object.entries(environment).filter(([key]) => /^(DATABASE|NATS|NATS_KEEPER)_URL$/.test(key))
+    const env = {
+      ...environment,
+      ...(which === 'today' && Object.fromEntries(urls.map(([key, value]) => [key, logIn(value!)]))),
+    }
     const args = [...nodeFlags, join(folders[which], 'services', name, 'main.ts')]
     const spec = { kind: 'service', command: process.execPath, args, env, stopSignal: 'SIGTERM' } as const
     const made = daemon(servers.home, { ...spec, name: `${name}-${which}`, ready: async () => true })
@@ -74,8 +85,13 @@ export async function startFleet(formerFolder: string): Promise<Fleet> {
   async function replicas(name: ServiceName): Promise<number> {
     const options = { strategy: RequestStrategy.Timer, maxWait: 200 }
     let count = 0
-    for await (const { headers } of await admin.requestMany(`$SRV.PING.${name}`, '', options))
-      if (headers?.code !== 503) count++
+    try {
+      for await (const { headers } of await admin.requestMany(`$SRV.PING.${name}`, '', options))
+        if (headers?.code !== 503) count++
+    } catch (error) {
+      // So do newer servers say that nobody is there.
+      if (!(error instanceof NatsError && error.code === '503')) throw error
+    }
     return count
   }
 

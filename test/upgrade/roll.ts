@@ -61,7 +61,7 @@ async function roll(fleet: Fleet, seed: number, say: (line: string) => void): Pr
   const readers = await startReaders(fleet, inspection)
   try {
     const owners = await Promise.all(Array.from({ length: writers }, (_, writer) => settle(fleet, writer)))
-    const load = startLoad({ url, token, seed, round: 1, writers: owners })
+    const load = startLoad({ urls: [url], token, seed, round: 1, writers: owners })
     const stretches: Stretch[] = []
     const during = async (name: string, work: () => Promise<void>) => {
       const [writes, retries, began] = [load.acknowledged, load.retries, performance.now()]

@@ -2,8 +2,8 @@ import { createFileRegistry, type DescMethod, fromBinary, setExtension } from '@
 import { FileDescriptorSetSchema, type MethodOptions } from '@bufbuild/protobuf/wkt'
 import { expect, test } from 'vitest'
 import { descriptorSet, registry } from '#lib/registry'
-import { methods } from '#lib/rpc/methods'
-import { byGrpcPath, offered } from '../../../services/gateway/call/routes.ts'
+import { methods, offered } from '#lib/rpc/methods'
+import { byGrpcPath } from '../../../services/gateway/call/routes.ts'
 import { compatibleMethods, readMethod, translationOf } from './compatible-methods.ts'
 import { plan } from './plan.ts'
 

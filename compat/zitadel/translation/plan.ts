@@ -12,7 +12,7 @@ export interface Plan {
 /** A field of the reference system and its equal in Roster. */
 export interface Entry {
   field: DescField
-  means: 'field' | 'nothing' | 'organization' | 'offset' | 'limit' | 'total'
+  means: 'field' | 'nothing' | 'refused' | 'organization' | 'offset' | 'limit' | 'total'
   /** The fields of Roster that lead to it. Empty: the surrounding message has the inner fields. */
   path: DescField[]
   /** Of messages that are not the same on both sides. */
@@ -27,6 +27,7 @@ export interface Equal {
   opposite: boolean
   whereThere: boolean
   withoutEffect: boolean
+  refused: boolean
   actingOrganization: boolean
   paging: number
   means: string
@@ -89,7 +90,8 @@ function planField(making: Making, field: DescField, own: DescMessage): Entry[] 
   return [{ ...entry, path, inner }]
 }
 
-function meaningOf({ withoutEffect, actingOrganization, paging }: Equal): Entry['means'] {
+function meaningOf({ withoutEffect, refused, actingOrganization, paging }: Equal): Entry['means'] {
+  if (refused) return 'refused'
   if (withoutEffect) return 'nothing'
   if (actingOrganization) return 'organization'
   return (['field', 'offset', 'limit', 'total'] as const)[paging]!

@@ -55,6 +55,10 @@ function checkKnown(work: Work, { desc, message }: ReflectMessage, prefix: strin
 
 function take(work: Work, entry: Entry, from: ReflectMessage, to: ReflectMessage, name: string): void {
   const { field, means, path, inner } = entry
+  if (means === 'refused') {
+    work.faults.push({ field: name, description: 'Roster has no equal of this yet' })
+    return
+  }
   if (means === 'nothing' || means === 'total') return checkValue(work, field, from, name)
   if (means === 'organization') work.organization = { id: from.get(field) as string, field: name }
   else if (means === 'offset' || means === 'limit') work.page[means] = Number(from.get(field))

@@ -23,7 +23,7 @@ export async function startNats(
     ...options.env,
   }
   const dir = join(home.dir, 'nats')
-  const ready = () => answers(options.port)
+  const ready = () => natsAnswers(options.port)
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const server = daemon(
     home,
@@ -54,7 +54,8 @@ export async function startNats(
   return { urls: natsUrls(`nats://127.0.0.1:${options.port}`, (user) => home.secret(`nats-${user}`)), server }
 }
 
-async function answers(port: number): Promise<boolean> {
+/** Whether a NATS server answers on this port of 127.0.0.1. */
+export async function natsAnswers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   try {
     socket.setTimeout(1_000, () => socket.destroy(new Error('timeout')))

@@ -52,7 +52,7 @@ async function readOpen(sql: Sql): Promise<string> {
     select l.pid as process, a.usename::text as role from pg_locks l left join pg_stat_activity a using (pid)
     where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted and not exists (
       select from events e where (e.transaction_id, e.position) > (select transaction_id, position from audit_chain)
-        and e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+        and e.transaction_id < settled_below()
     )
     order by age(l.transactionid) desc limit 1
   `

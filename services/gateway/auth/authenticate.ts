@@ -50,7 +50,7 @@ export interface Identity {
 export interface Authenticator {
   /**
    * Gives the caller. For a public method it does not look at the token: a caller with a stale one must be able to sign
-   * in again.
+   * in again. Where the method wants to know its caller, a valid token counts and any other does not.
    *
    * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID, TOKEN_FOR_PROJECT, DPOP_PROOF_INVALID; RESOURCE_EXHAUSTED RATE_LIMITED
    * for an address that sent too many false tokens; errors of the services that it asks.
@@ -121,17 +121,29 @@ export function createAuthenticator(nats: Nats, addressRates: AddressRates, maxA
     }
   }
 
+  async function prove(access: Access, credentials: Credentials): Promise<Proved> {
+    const { token, isBound } = read(credentials)
+    const { holder, home } = await find(token, credentials)
+    const { thumbprint, forProject } = holder
+    // A bound token without its proof proves nothing, and an unbound token must not pass for a bound one.
+    if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
+    if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)
+    if (forProject && !access.anyAudience) throw tokenForProject()
+    return { caller: cache.callerOf(holder, home), holder, home }
+  }
+
   return {
     async authenticate(access, credentials) {
-      if (access.rule === 'public') return publicCaller
-      const { token, isBound } = read(credentials)
-      const { holder, home } = await find(token, credentials)
-      const { thumbprint, forProject } = holder
-      // A bound token without its proof proves nothing, and an unbound token must not pass for a bound one.
-      if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
-      if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)
-      if (forProject && !access.anyAudience) throw tokenForProject()
-      return { caller: cache.callerOf(holder, home), holder, home }
+      if (access.rule !== 'public') return prove(access, credentials)
+      if (!access.knowsCaller || credentials.authorization === undefined) return publicCaller
+      try {
+        // The method acts in the organization that the request names, as it does for anybody.
+        const { caller } = await prove(access, credentials)
+        return { caller }
+      } catch (error) {
+        if (error instanceof RosterError && provesNobody.has(error.code)) return publicCaller
+        throw error
+      }
     },
     async actFor({ caller, holder, home }, credentials) {
       const named = credentials.organization() || (home?.organizationId ?? '')
@@ -153,6 +165,9 @@ export function createAuthenticator(nats: Nats, addressRates: AddressRates, maxA
     stop: () => cache.stop(),
   }
 }
+
+// The token is wrong, or the address sent too many wrong ones for it to be looked at.
+const provesNobody = new Set<number>([codes.UNAUTHENTICATED, codes.RESOURCE_EXHAUSTED])
 
 function tokenForProject(): RosterError {
   return new RosterError('UNAUTHENTICATED', 'TOKEN_FOR_PROJECT', 'The token is for a project, not for Roster itself.')

@@ -39,10 +39,11 @@ export function createCallerCache(nats: Nats, maxAge: number): CallerCache {
       const changed = message.string()
       const organizationId = organizationOf(changed)
       if (organizationId === undefined) {
-        holders.evict(({ user }) => user.userId === changed)
+        holders.evict(({ user, standsOn }) => user.userId === changed || standsOn.includes(changed))
         homes.evict(({ userId }) => userId === changed)
         places.evict(({ userId }) => userId === changed)
       } else {
+        holders.evict(({ standsOn }) => standsOn.includes(changed))
         organizations.evict((known) => known === organizationId)
         homes.evict((home) => home.organizationId === organizationId)
         places.evict((place) => place.organizationId === organizationId)

@@ -150,6 +150,29 @@ test('a token is not cached past its end', async () => {
   expect(await call(token)).toBe('TOKEN_INVALID')
 })
 
+test('an announcement of what a token stands on ends it at once, and no other token of the user', async () => {
+  const standing = ['@umbrella', 'application/a', 'project/p']
+  for (const one of standing) {
+    const person = { ...owner, userId: `on-${one}` }
+    const [token, other] = [newToken({ ...person, standsOn: standing }), newToken(person)]
+    expect([await call(token), await call(other)]).toEqual(['ok', 'ok'])
+    gateway.backstage.callers.delete(token)
+    expect(await call(token)).toBe('ok')
+    await announce(one)
+    expect(await call(token)).toBe('TOKEN_INVALID')
+    const { authenticate } = gateway.backstage.asked
+    expect(await call(other)).toBe('ok')
+    expect(gateway.backstage.asked.authenticate).toBe(authenticate)
+  }
+})
+
+test('what may end without an announcement is asked for again after a second', async () => {
+  const token = newToken({ ...owner, userId: 'checked', brief: true })
+  expect(await call(token)).toBe('ok')
+  gateway.backstage.callers.delete(token)
+  await expect.poll(() => call(token), { timeout: 5000 }).toBe('TOKEN_INVALID')
+})
+
 test('a lost connection to the broker empties the cache: an announcement may have been missed', async () => {
   const token = newToken({ ...owner, userId: 'offline' })
   expect(await call(token)).toBe('ok')

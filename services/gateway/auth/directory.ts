@@ -11,11 +11,13 @@ import { membershipsIn, rolesThere } from '../../roles-there.ts'
 
 /** What a token says of its holder. */
 export interface Holder {
-  user: Pick<Caller, 'userId' | 'human' | 'organizationId' | 'sessionId' | 'scope' | 'tokenEnd'>
+  user: Pick<Caller, 'userId' | 'human' | 'organizationId' | 'sessionId' | 'scope' | 'tokenEnd' | 'authorizationId'>
   /** The thumbprint of the key that the token is bound to. */
   thumbprint: string | undefined
   /** The token is for a project. Its servers have seen the token and could use it here. */
   forProject: boolean
+  /** What the token stands on beside its user, as announcements name it. */
+  standsOn: string[]
 }
 
 /** What a user holds in one organization. */
@@ -51,6 +53,8 @@ export interface DirectoryServices {
 }
 
 const timeout = 5_000
+/** Milliseconds for which an answer holds whose end nobody announces. */
+const briefly = 1_000
 
 /** The call with which the gateway itself asks a service. */
 export function ownCall(): { requestId: string; deadline: number } {
@@ -64,10 +68,13 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
       await accessTokens.check(token)
       const found = await users.authenticate({ tokenHash: Buffer.from(tokenHash, 'base64') }, call)
       const { userId, human, organizationId, sessionId, scope, expirationDate } = found
-      const until = expirationDate?.getTime()
-      const tokenEnd = scope === undefined ? undefined : until
-      const user = { userId, human, organizationId, sessionId, scope, tokenEnd }
-      return { value: { user, thumbprint: found.dpopThumbprint, forProject: found.forProject }, until }
+      const end = expirationDate?.getTime()
+      const tokenEnd = scope === undefined ? undefined : end
+      const authorizationId = found.authorizationId || undefined
+      const user = { userId, human, organizationId, sessionId, scope, tokenEnd, authorizationId }
+      const { dpopThumbprint: thumbprint, forProject, standsOn, brief } = found
+      const until = Math.min(end ?? Infinity, brief ? Date.now() + briefly : Infinity)
+      return { value: { user, thumbprint, forProject, standsOn }, until }
     },
     async findHome(userId, organizationId) {
       const request = { ...membershipsIn(userId, organizationId), organizationId }

@@ -1,5 +1,5 @@
 import type { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/v1/internal_service'
-import { verifyProof } from '#lib/dpop'
+import { verifyProof } from '#lib/credentials/dpop'
 import { RosterError } from '#lib/errors'
 import type { Client } from '#lib/rpc/call'
 

@@ -3,7 +3,7 @@ import type { Incoming } from '../listen/admission.ts'
 import type { Header } from '../listen/headers.ts'
 import type { Gateway } from './gateway.ts'
 
-export type Encoding = 'json' | 'oauth' | 'grpc' | 'grpc-web' | 'connect'
+export type Encoding = 'json' | 'oauth' | 'grpc' | 'grpc-web' | 'connect' | 'page'
 
 /** A call as its protocol hands it over. */
 export interface Arrival {

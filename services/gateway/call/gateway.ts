@@ -24,6 +24,7 @@ export interface Gateway {
 }
 
 export interface CallSettings extends BodySettings {
+  PUBLIC_URL: string
   TRUST_TRACEPARENT: string
   LOG_CALLS: number
   CALL_TIMEOUT_MS: number

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { methods } from '#lib/rpc/methods'
-import { byGrpcPath, findRoutes, offered, offeredVerbs } from './routes.ts'
+import { methods, offered } from '#lib/rpc/methods'
+import { byGrpcPath, findRoutes, offeredVerbs } from './routes.ts'
 
 const at = (verb: string, path: string) => {
   const match = findRoutes(path).get(verb)
@@ -16,10 +16,11 @@ test('every offered method is reached by its gRPC path, and all but streams by t
   }
 })
 
-test('internal methods are not offered', () => {
-  const internal = [...methods.values()].filter(({ access }) => access.rule === 'internal')
-  expect(internal.length).toBeGreaterThan(0)
-  for (const { path } of internal) expect(byGrpcPath.has(path)).toBe(false)
+test('internal methods and pages are not offered as operations', () => {
+  const others = [...methods.values()].filter((method) => !offered.includes(method))
+  expect(others.some(({ access }) => access.rule === 'internal')).toBe(true)
+  expect(others.some(({ page }) => page)).toBe(true)
+  for (const { path } of others) expect(byGrpcPath.has(path)).toBe(false)
 })
 
 test('path variables keep their percent-encoding', () => {

@@ -1,5 +1,5 @@
 import type { DescField } from '@bufbuild/protobuf'
-import { type HttpRule, type Method, methods } from '#lib/rpc/methods'
+import { type HttpRule, type Method, methods, offered } from '#lib/rpc/methods'
 import { compatibleMethods } from '../../../compat/zitadel/translation/compatible-methods.ts'
 
 /** A path variable and the request field that it fills. */
@@ -15,10 +15,9 @@ export interface Match {
   variables: Variable[]
   /** The route, such as `/v2/users/{user_id}`. */
   template: string
+  /** Browsers alone ask there: a page, or a form of one. */
+  isPage: boolean
 }
-
-/** The methods that the gateway offers: all but the internal methods. */
-export const offered: Method[] = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
 
 /** Offered methods by gRPC path, `/package.Service/Method`, also by that of the reference system. */
 export const byGrpcPath: ReadonlyMap<string, Method> = new Map(
@@ -58,20 +57,23 @@ interface Leaf {
   method: Method
   fields: DescField[]
   template: string
+  isPage: boolean
 }
 
 const root = createNode()
-for (const method of offered) add(method)
+// Pages have routes, too.
+for (const method of methods.values()) if (method.access.rule !== 'internal') add(method)
 
 function createNode(): Node {
   return { literals: new Map(), variable: undefined, leaves: [], rest: [] }
 }
 
 function add(method: Method) {
-  for (const rule of [...(method.http ? [method.http] : []), ...method.moreHttp]) addRule(method, rule)
+  for (const rule of [...(method.http ? [method.http] : []), ...method.moreHttp]) addRule(method, rule, method.page)
+  if (method.form) addRule(method, { verb: 'POST', template: method.form.path }, true)
 }
 
-function addRule(method: Method, { verb, template }: HttpRule) {
+function addRule(method: Method, { verb, template }: Pick<HttpRule, 'verb' | 'template'>, isPage: boolean) {
   const fields: DescField[] = []
   let node = root
   const segments = template.split('/').slice(1)
@@ -93,15 +95,16 @@ function addRule(method: Method, { verb, template }: HttpRule) {
 
   function addLeaf(leaves: Leaf[]) {
     if (leaves.some((leaf) => leaf.verb === verb)) throw new Error(`two methods share ${verb} ${template}`)
-    leaves.push({ verb, method, fields, template })
+    leaves.push({ verb, method, fields, template, isPage })
   }
 }
 
 function collect(node: Node, segments: string[], index: number, values: string[], found: Map<string, Match>) {
   const take = (leaves: Leaf[], texts: string[]) => {
-    for (const { verb, method, fields, template } of leaves)
-      if (!found.has(verb))
-        found.set(verb, { method, template, variables: fields.map((field, at) => ({ field, text: texts[at]! })) })
+    for (const { verb, method, fields, template, isPage } of leaves) {
+      const variables = fields.map((field, at) => ({ field, text: texts[at]! }))
+      if (!found.has(verb)) found.set(verb, { method, template, isPage, variables })
+    }
   }
   if (index === segments.length) return take(node.leaves, values)
   const segment = segments[index]!

@@ -49,7 +49,7 @@ function describe(
   error: RosterError | undefined,
 ): More {
   const encoded = { 'roster.encoding': encoding }
-  if (encoding !== 'json' && encoding !== 'oauth') {
+  if (encoding === 'grpc' || encoding === 'grpc-web' || encoding === 'connect') {
     const { attributes, failure } = describeAnswer(error)
     const rpc = { 'rpc.system.name': systems[encoding], 'rpc.method': nameOf(method.subject) }
     return { attributes: { ...encoded, ...rpc, ...attributes }, failure }

@@ -13,7 +13,11 @@ export interface Replica {
   former?: string | undefined
   /** Whether it cannot answer calls yet. */
   starting: boolean
+  /** Whether it sends no mail and nothing to webhooks. */
+  drill: boolean
   deadLetters: number
+  /** The stream has events that its database lacks. */
+  streamIsAhead: boolean
   /** The servers that it waits for, each with the time since when, in RFC 3339. */
   waiting: Record<string, string>
 }
@@ -67,7 +71,9 @@ function readReplica(service: string, info: string): Replica {
     version: read('version', '\\d+\\.\\d+\\.\\d+[\\w.-]{0,20}') ?? unstated,
     former: read('former', '\\d+\\.\\d+'),
     starting: read('starting', 'true') !== undefined,
+    drill: read('drill', 'true') !== undefined,
     deadLetters: Number(read('parked', '\\d{1,15}') ?? 0),
+    streamIsAhead: read('ahead', 'true') !== undefined,
     waiting: readWaits(read('waiting', '[\\w:., -]{1,300}') ?? ''),
   }
 }

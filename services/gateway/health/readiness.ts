@@ -3,7 +3,7 @@ import { Misfit, releaseOf } from '#lib/health/release'
 import { readWaits } from '#lib/health/waits'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats/connect-nats'
-import { offered } from '../call/routes.ts'
+import { offered } from '#lib/rpc/methods'
 import { answers, ready } from '../measures.ts'
 import { askReplicas, findMisfit, type Replica, versionsOf } from './fleet.ts'
 
@@ -18,10 +18,14 @@ export interface Report {
   missing: string[]
   /** Counts the events that were refused for good, by their service. */
   parked: Record<string, number>
+  /** The services whose database lacks events that the stream has. */
+  ahead: string[]
   /** The servers that each service waits for, and the services that the gateway waits for, with the time since when. */
   waiting: Record<string, Record<string, string>>
   /** The versions that run, by service. */
   versions: Record<string, string[]>
+  /** Whether mails and webhooks wait, because this is a copy on trial. */
+  drill: boolean
 }
 
 const interval = 2_000
@@ -33,7 +37,7 @@ const firstAnswersWithin = 200
 const mostReplicas = 100
 
 /** The names of the services behind the gateway, from the packages of the offered methods, `roster.<name>.v1`. */
-export const services = [...new Set(offered.map(({ subject }) => subject.split('.')[1]!))]
+export const services = [...new Set(offered.map(({ subject }) => subject.split('.')[1]!))].toSorted()
 
 /**
  * Without these, no caller can be identified and no call answered. Without another service, only its own calls fail.
@@ -127,7 +131,7 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
   }
 }
 
-const nothing: Report = { missing: [], parked: {}, waiting: {}, versions: {} }
+const nothing: Report = { missing: [], parked: {}, ahead: [], waiting: {}, versions: {}, drill: false }
 
 /**
  * Asks the replicas that decide whether this gateway may start. A service that the gateway can do without may be
@@ -189,5 +193,7 @@ function reportOf(nats: Nats, missing: string[], replicas: Replica[], missingSin
       if (servers[server] === undefined || at < servers[server]) servers[server] = at
     }
   }
-  return { missing, parked, waiting, versions: versionsOf(replicas) }
+  const ahead = replicas.flatMap(({ service, streamIsAhead }) => (streamIsAhead ? [service] : []))
+  const drill = replicas.some((replica) => replica.drill)
+  return { missing, parked, ahead: [...new Set(ahead)], waiting, versions: versionsOf(replicas), drill }
 }

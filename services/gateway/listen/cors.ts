@@ -1,10 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** The origins whose pages may read what a path answers. */
+export type Readers = 'none' | 'configured' | 'any'
+
 export interface Cors {
   /** Gives the headers that let a page of this origin read the answer. */
-  headers(origin: string | undefined): Record<string, string>
-  /** Gives the headers of the answer to a preflight. Undefined where the request is no preflight. */
-  preflight(method: string | undefined, headers: IncomingHttpHeaders): Record<string, string> | undefined
+  headers(origin: string | undefined, readers: Readers): Record<string, string>
+  /** Gives the headers of the answer to a preflight. Undefined where the request is none, or where there are no readers. */
+  preflight(
+    method: string | undefined,
+    headers: IncomingHttpHeaders,
+    readers: Readers,
+  ): Record<string, string> | undefined
 }
 
 const exposed = [
@@ -50,8 +57,10 @@ const accepted = [
  * Allows cross-origin access, without the browser's credentials, to the given origins. Without any, all may have it.
  */
 export function createCors(origins: string[]): Cors {
-  const any = origins.length === 0 || origins.includes('*')
-  const headers = (origin: string | undefined): Record<string, string> => {
+  const anyConfigured = origins.length === 0 || origins.includes('*')
+  const headers = (origin: string | undefined, readers: Readers): Record<string, string> => {
+    if (readers === 'none') return {}
+    const any = anyConfigured || readers === 'any'
     if (origin === undefined || !(any || origins.includes(origin))) return { vary: 'Origin' }
     return {
       vary: 'Origin',
@@ -61,10 +70,10 @@ export function createCors(origins: string[]): Cors {
   }
   return {
     headers,
-    preflight(method, { origin, 'access-control-request-method': asked }) {
-      if (method !== 'OPTIONS' || origin === undefined || asked === undefined) return undefined
+    preflight(method, { origin, 'access-control-request-method': asked }, readers) {
+      if (method !== 'OPTIONS' || origin === undefined || asked === undefined || readers === 'none') return undefined
       return {
-        ...headers(origin),
+        ...headers(origin, readers),
         vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
         'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
         'access-control-allow-headers': accepted,

@@ -17,12 +17,8 @@ export interface Exchange extends Incoming {
   headers: Record<string, string>
 }
 
-/** Opens the exchange of a request. Every answer to it carries `headers`, and the request id. */
-export function openExchange(
-  request: IncomingMessage,
-  response: ServerResponse,
-  headers: Record<string, string>,
-): Exchange {
+/** Opens the exchange of a request. Every answer to it carries the request id. */
+export function openExchange(request: IncomingMessage, response: ServerResponse): Exchange {
   const requestId = requestIdOf(request.headers['x-request-id'] as string | undefined)
   const url = request.url!.startsWith('/') ? request.url! : relative(request.url!)
   const at = url.indexOf('?')
@@ -40,7 +36,7 @@ export function openExchange(
     hold: undefined,
     path,
     query,
-    headers: { 'x-request-id': requestId, ...headers },
+    headers: { 'x-request-id': requestId },
   }
 }
 

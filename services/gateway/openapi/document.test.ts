@@ -10,7 +10,7 @@ import {
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { anyPack } from '@bufbuild/protobuf/wkt'
 import { describe, expect, test } from 'vitest'
-import { methods } from '#lib/rpc/methods'
+import { methods, offered } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
 import { createChecker, type OpenApi, operationsOf, resolve } from '#test/support/openapi'
 import { faults, valid } from '#test/support/requests'
@@ -19,7 +19,6 @@ import { openApiDocument } from './document.ts'
 const document = openApiDocument('https://id.example.com/') as unknown as OpenApi
 const operations = operationsOf(document)
 const check = createChecker(document)
-const offered = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
 const routed = offered.filter(({ http }) => http)
 const byId = new Map(operations.map((found) => [found.operation.operationId, found]))
 
@@ -30,13 +29,13 @@ test('the document has each route of each offered method, and no other', () => {
   expect(described.toSorted()).toEqual(declared.toSorted())
 })
 
-test('it says nothing of internal methods and of their messages', () => {
-  const internal = [...methods.values()].filter(({ access }) => access.rule === 'internal')
+test('it says nothing of internal methods, of pages and of their messages', () => {
+  const internal = [...methods.values()].filter((method) => !offered.includes(method))
   const outside = new Set(offered.flatMap(({ desc }) => [desc.input.typeName, desc.output.typeName]))
   const names = internal.flatMap(({ desc }) => [desc.input.typeName, desc.output.typeName])
   const text = JSON.stringify(document)
   for (const name of names.filter((name) => !outside.has(name))) expect(text).not.toContain(`"${name}"`)
-  expect(text).not.toContain('InternalService')
+  expect(text).not.toMatch(/InternalService|SignInService|AccountService/)
 })
 
 test('each operation has an id of its own, and the first route of a method its name', () => {

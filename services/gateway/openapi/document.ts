@@ -1,6 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { roster } from '#lib/health/release'
-import { offered } from '../call/routes.ts'
+import { offered } from '#lib/rpc/methods'
 import { jsonCommentOf } from './comments.ts'
 import { errorResponses, errorSchemas } from './errors.ts'
 import { exampleOf } from './examples.ts'

@@ -94,7 +94,7 @@ function headersOf({ oauth, reads, desc }: Method, { rule }: Access): Schema[] {
 function bodyOf({ desc, oauth }: Method, bound: DescField[], schemas: Schemas): Schema {
   const form: Form = oauth ? 'oauth' : 'request'
   // Over HTTP the proof of OAuth 2.0 is a header.
-  const elsewhere = oauth ? desc.input.fields.filter(({ name }) => name === 'dpop_proof') : bound
+  const elsewhere = oauth ? desc.input.fields.filter(({ name }) => ['dpop_proof', 'http_basic'].includes(name)) : bound
   const type = oauth ? 'application/x-www-form-urlencoded' : 'application/json'
   const schema = schemas.refer(desc.input, form, elsewhere)
   return { required: neededOf(desc.input, form, elsewhere).length > 0, content: { [type]: { schema } } }

@@ -46,3 +46,12 @@ test('the page of the API allows no script but its own, and no page to frame it'
   for (const path of ['/docs/swagger-ui-bundle.js.map', '/docs/docs.html', '/docs/../pages.ts', '/docs/index.html'])
     expect((await send(gateway.url, { path })).status).toBe(404)
 })
+
+test('the bare address shows a page, and each of its links leads somewhere', async () => {
+  const page = await send(gateway.url, { path: '/' })
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+  const links = [...page.body.matchAll(/href="([^"]+)"/g)].map(([, path]) => path!)
+  expect(links).toContain('/docs')
+  // Pages with a cookie are shown under PUBLIC_URL alone.
+  for (const path of links) expect((await send(gateway.url, { path })).status).toBe(path === '/ui/account' ? 302 : 200)
+})

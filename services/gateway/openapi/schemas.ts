@@ -4,6 +4,7 @@ import { validate } from '#lib/rpc/validate'
 import { commentOf, jsonCommentOf } from './comments.ts'
 import { constraintsOf, isRequired } from './rules.ts'
 import { wellKnown } from './well-known.ts'
+import { isSpread } from '../protocols/oauth/write.ts'
 
 export type Schema = Record<string, unknown>
 
@@ -52,7 +53,7 @@ export function createSchemas(methods: readonly Method[]): Schemas {
   }
 
   function object(message: DescMessage, form: Form, elsewhere: readonly DescField[]): Schema {
-    const fields = message.fields.filter((candidate) => !elsewhere.includes(candidate))
+    const fields = message.fields.filter((each) => !elsewhere.includes(each) && !(form === 'oauth' && isSpread(each)))
     const properties = Object.fromEntries(fields.map((each) => [nameOf(each, form), field(each, form)]))
     const required = form === 'answer' ? [] : neededOf(message, form, elsewhere)
     const choices = message.oneofs.filter((oneof) => !oneof.fields.some((each) => elsewhere.includes(each)))

@@ -10,8 +10,8 @@ export function runFormPage({ texts, begin = () => {}, request, refused = () => 
   const language =
     navigator.languages.map((tag) => tag.toLowerCase().split('-')[0]).find((tag) => Object.hasOwn(texts, tag)) ?? 'en'
   const text = texts[language]
-  const [title, status, form] = [element('title'), element('status'), document.querySelector('form')]
-  const button = document.querySelector('button')
+  const [title, status, form] = [element('title'), element('status'), element('form')]
+  const button = form.querySelector('button')
   let busy = false
 
   document.documentElement.lang = language

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { offered } from '../call/routes.ts'
+import { offered } from '#lib/rpc/methods'
 import { createUnderWay } from '../rate-limits/under-way.ts'
 import { compress, frameAnswer, inflate, mayCompress, compressions } from './compression.ts'
 

@@ -182,11 +182,11 @@ function headerOf(name: string): string {
 
 test.each(encodings)('in %s a public method looks at no token and no organization', async (_name, call) => {
   const before = { ...gateway.backstage.asked }
-  const createSession = 'roster.users.v1.SessionService.CreateSession'
+  const resetPassword = 'roster.users.v1.PasswordService.RequestPasswordReset'
   const { status } = await call(
     gateway.url,
-    createSession,
-    { loginName: 'a', password: 'b' },
+    resetPassword,
+    { loginName: 'a' },
     { authorization: 'Bearer stale', 'x-service-orgid': 'nowhere' },
   )
   expect(status).toMatchObject({ code: 14, details: [{ reason: 'SERVICE_UNAVAILABLE' }, { retryDelay: '1s' }] })

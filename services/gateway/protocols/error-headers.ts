@@ -1,4 +1,4 @@
-import { proofAlgorithms } from '#lib/dpop'
+import { proofAlgorithms } from '#lib/credentials/dpop'
 import type { RosterError } from '#lib/errors'
 
 /** The headers, or gRPC metadata, that belong to an error. */

@@ -230,7 +230,7 @@ test('pages come with a strict policy, and a page that the browser has is not se
     'no-cache',
   ])
   expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
-  expect(page.headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' })
+  expect(page.headers).toMatchObject({ 'referrer-policy': 'same-origin', 'x-content-type-options': 'nosniff' })
   const again = await send(gateway.url, {
     path,
     headers: { 'if-none-match': `"other", W/${page.headers['etag'] as string}` },

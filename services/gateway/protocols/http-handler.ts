@@ -4,10 +4,10 @@ import type { Method } from '#lib/rpc/methods'
 import { measures } from '#lib/telemetry/instruments'
 import { checkHost } from '../listen/admission.ts'
 import type { Gateway } from '../call/gateway.ts'
-import { byGrpcPath, findRoutes, offeredVerbs } from '../call/routes.ts'
+import { byGrpcPath, findRoutes, type Match, offeredVerbs } from '../call/routes.ts'
 import type { Readiness } from '../health/readiness.ts'
 import { admitOther, countOther } from './arrive.ts'
-import type { Cors } from '../listen/cors.ts'
+import type { Cors, Readers } from '../listen/cors.ts'
 import { type Exchange, openExchange, protective, send } from '../listen/exchange.ts'
 import { httpStatus } from '../listen/http-status.ts'
 import { requests } from '../measures.ts'
@@ -18,6 +18,7 @@ import { isGrpcWeb, serveGrpcWeb } from './grpc-web/serve.ts'
 import { sendError, unsupportedType } from './json/errors.ts'
 import { serveJson } from './json/serve.ts'
 import { serveOAuth } from './oauth/serve.ts'
+import { serveBrowser } from './page/serve.ts'
 import { createProbes } from './probes.ts'
 
 export interface HttpOptions {
@@ -33,7 +34,12 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
 
   async function serve(exchange: Exchange): Promise<void> {
     const { request, path } = exchange
-    const preflight = cors.preflight(request.method, request.headers)
+    const routes = findRoutes(path)
+    const isPage = [...routes.values()].some((route) => route.isPage)
+    // Programs in other pages have no business with ours.
+    const readers = isPage || path.startsWith('/ui/') ? 'none' : readersOf(routes)
+    Object.assign(exchange.headers, cors.headers(request.headers.origin, readers))
+    const preflight = cors.preflight(request.method, request.headers, readers)
     if (preflight) {
       admitNoCall(exchange)
       return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
@@ -41,9 +47,9 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     const verb = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
     const method = byGrpcPath.get(path)
     if (verb === 'POST' && isGrpcWeb(request.headers['content-type'])) return serveGrpcWeb(gateway, exchange, method)
-    const routes = findRoutes(path)
     const match = routes.get(verb)
-    if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
+    // The GET of a page may use up its request, so a HEAD would spoil it.
+    if (match && (!isPage || request.method === verb)) return encodingOf(match)(gateway, exchange, match)
     const serveConnect = method && findConnect(exchange, method)
     if (serveConnect) return serveConnect(gateway, exchange)
     const probe = verb === 'GET' && probes.get(path)
@@ -55,8 +61,8 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     }
     admitNoCall(exchange)
     const page = pages.get(path)
-    if (routes.size > 0) return refuseVerb(exchange, offeredVerbs(routes))
     if (page && verb === 'GET') return servePage(exchange, page)
+    if (routes.size > 0) return refuseVerb(exchange, [...(page ? ['GET'] : []), ...offeredVerbs(routes)], !isPage)
     if (page || probes.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))
     if (isConnect(exchange)) return refuseUnknown(exchange)
@@ -71,13 +77,22 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
   }
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = openExchange(request, response, cors.headers(request.headers.origin))
+    const exchange = openExchange(request, response)
     serve(exchange).catch((error: unknown) => {
       const refusal = toRosterError(error)
       if (refusal.code === codes.INTERNAL) gateway.log.error({ err: error, requestId: exchange.requestId }, 'failed')
       sendError(exchange, refusal)
     })
   }
+}
+
+function encodingOf({ isPage, method }: Match) {
+  if (isPage) return serveBrowser
+  return method.oauth ? serveOAuth : serveJson
+}
+
+function readersOf(routes: ReadonlyMap<string, Match>): Readers {
+  return [...routes.values()].some(({ method }) => method.anyOrigin) ? 'any' : 'configured'
 }
 
 // Measures a request that is no call of an operation.
@@ -89,8 +104,8 @@ function measure({ request, response }: Exchange, route: string) {
   })
 }
 
-function refuseVerb(exchange: Exchange, verbs: string[]) {
-  const allow = [...verbs, ...(verbs.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+function refuseVerb(exchange: Exchange, verbs: string[], hasHead = true) {
+  const allow = [...verbs, ...(hasHead && verbs.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   if (exchange.request.method === 'OPTIONS') return send(exchange, 204, { ...protective, allow }, '')
   const error = new RosterError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED', `This path accepts only ${allow}.`)
   refuse(exchange, error, { allow })

@@ -11,7 +11,7 @@ export function createProbes(readiness: Readiness): Probes {
     [
       '/readyz',
       async (exchange) => {
-        const { versions, ...flaws } = await readiness.look()
+        const { versions, drill, ...flaws } = await readiness.look()
         const present = Object.fromEntries(Object.entries(flaws).filter(([, some]) => Object.keys(some).length > 0))
         const isFlawless = Object.keys(present).length === 0
         const [http, status] = isFlawless
@@ -19,7 +19,7 @@ export function createProbes(readiness: Readiness): Probes {
           : isReady(flaws.missing)
             ? [200, 'degraded']
             : [503, 'unavailable']
-        sendJson(exchange, http, JSON.stringify({ status, ...present, versions }))
+        sendJson(exchange, http, JSON.stringify({ status, ...(drill && { drill }), ...present, versions }))
       },
     ],
   ])

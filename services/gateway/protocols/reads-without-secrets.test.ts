@@ -1,4 +1,4 @@
-import type { DescMessage } from '@bufbuild/protobuf'
+import { type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
 import { byGrpcPath } from '../call/routes.ts'
 import { mayCompress } from './compression.ts'
@@ -14,7 +14,8 @@ function secretsIn(descs: DescMessage[]): string[] {
     if (seen.has(desc)) return
     seen.add(desc)
     for (const field of desc.fields) {
-      if (field.scalar !== undefined) found.add(`${desc.typeName}.${field.name}`)
+      // A yes or no holds no secret, whatever its name.
+      if (field.scalar !== undefined && field.scalar !== ScalarType.BOOL) found.add(`${desc.typeName}.${field.name}`)
       if (field.message) walk(field.message)
     }
   }

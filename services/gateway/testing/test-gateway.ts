@@ -19,6 +19,9 @@ export interface TestCaller {
   userId: string
   organizationId: string
   expirationDate?: string
+  /** Of an access token of a person. */
+  standsOn?: string[]
+  brief?: boolean
   instanceRoles?: string[]
   memberships?: { organizationId: string; roles: string[] }[]
   projectMemberships?: { organizationId: string; projectId: string; roles: string[] }[]
@@ -146,8 +149,9 @@ function internalOperations(backstage: Backstage): Operations {
       const found = [...backstage.callers].find(([token]) => hash('sha256', token, 'base64') === tokenHash)
       await backstage.beforeAuthenticated()
       if (!found) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.')
-      const { userId, organizationId, expirationDate } = found[1]
-      return { userId, organizationId, human: true, ...(expirationDate !== undefined && { expirationDate }) }
+      const { userId, organizationId, expirationDate, standsOn = [], brief = false } = found[1]
+      const end = expirationDate !== undefined && { expirationDate }
+      return { userId, organizationId, human: true, standsOn, brief, ...end }
     },
     'roster.grants.v1.InternalService.ListMemberships'({ userId, organizationId }) {
       asked.listMemberships++
@@ -161,7 +165,7 @@ function internalOperations(backstage: Backstage): Operations {
       asked.lookupOrganization++
       if (!backstage.organizations.has(organizationId as string))
         throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', 'There is no such organization.')
-      return { organizationId: organizationId! }
+      return { organizationId: organizationId!, ownedDomain: '', primaryDomain: '' }
     },
   }
 }

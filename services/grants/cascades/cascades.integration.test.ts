@@ -55,6 +55,7 @@ afterAll(async () => {
   await database.drop()
 })
 
+const unchecked = { projectRoleAssertion: false, projectRoleCheck: false }
 const call = (organizationId = 'acme') => ({
   caller: { ...anonymous, userId: 'root', organizationId },
   organizationId,
@@ -65,7 +66,7 @@ const call = (organizationId = 'acme') => ({
 })
 
 async function newProject() {
-  const projectId = (await addProject.handle(context, { name: 'P' }, call())).id
+  const projectId = (await addProject.handle(context, { name: 'P', ...unchecked }, call())).id
   for (const roleKey of ['reader', 'writer'])
     await addProjectRole(context, { projectId, roleKey, displayName: 'R', group: '' }, call())
   return projectId

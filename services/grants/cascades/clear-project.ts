@@ -1,3 +1,4 @@
+import { removedApplication } from '../applications/removed-application.ts'
 import type { Context } from '../context.ts'
 import { removedProjectGrant } from '../projects/removed-project-grant.ts'
 import type { Cause } from './cause.ts'
@@ -5,7 +6,7 @@ import { type Found, inPortions, portion } from './in-portions.ts'
 import { removedHolding } from './removed-holding.ts'
 import { removeMembers } from './remove-members.ts'
 
-/** A project is gone: so are its user grants, members and project grants. */
+/** A project is gone: so are its user grants, members, project grants and applications. */
 export async function clearProject(context: Context, cause: Cause): Promise<void> {
   const { sql } = context
   const { aggregateId: projectId } = cause
@@ -23,6 +24,15 @@ export async function clearProject(context: Context, cause: Cause): Promise<void
     order by g.grant_id
     limit ${portion}
   `
+  const applications = ([, after]: Found['place']) => sql<Found[]>`
+    select a.type, a.id, a.sequence::int as sequence, array['', a.id] as place
+    from applications p join aggregates a on a.type = 'application' and a.id = p.application_id
+    where p.project_id = ${projectId} and p.application_id > ${after}
+    order by p.application_id
+    limit ${portion}
+  `
+  // Applications come first: people sign in by them.
+  await inPortions(context, cause, applications, removedApplication)
   await inPortions(context, cause, userGrants, removedHolding)
   await removeMembers(context, cause, projectId)
   await inPortions(context, cause, projectGrants, removedProjectGrant)

@@ -28,7 +28,7 @@ export async function inPortions<State>(
   find: (after: Found['place']) => PromiseLike<Found[]>,
   decide: (aggregate: Aggregate<State>) => Decision,
 ): Promise<void> {
-  let [all, changed] = [0, 0]
+  let [all, changed, fruitless] = [0, 0, 0]
   for (let after = start; !stopped.aborted;) {
     const found = await find(after)
     if (found.length > 0) {
@@ -46,8 +46,9 @@ export async function inPortions<State>(
       after = found.at(-1)!.place
     } else {
       if (all === 0) return
-      // Otherwise a fault would keep this at work for ever.
-      if (changed === 0) throw new Error(`nothing of ${all} found was changed because of ${event.id}`)
+      // Once, another cascade may have changed them all meanwhile. Otherwise a fault would keep this at work for ever.
+      fruitless = changed === 0 ? fruitless + 1 : 0
+      if (fruitless > 1) throw new Error(`nothing of ${all} found was changed because of ${event.id}`)
       ;[all, changed, after] = [0, 0, start]
     }
   }

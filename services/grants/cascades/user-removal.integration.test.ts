@@ -99,6 +99,7 @@ async function serveUsers(nats: Nats) {
   stops.push(() => service.stop())
 }
 
+const unchecked = { projectRoleAssertion: false, projectRoleCheck: false }
 const call = (organizationId = 'acme') => ({
   caller: { ...anonymous, userId: 'root', organizationId, instanceRoles: ['IAM_OWNER'] },
   organizationId,
@@ -107,7 +108,7 @@ const call = (organizationId = 'acme') => ({
   traceparent: '',
   deadline: Date.now() + 20_000,
 })
-const newProject = async () => (await addProject.handle(context, { name: 'P' }, call())).id
+const newProject = async () => (await addProject.handle(context, { name: 'P', ...unchecked }, call())).id
 const give = async (userId: string, projectId: string) => {
   const request = { userId, projectId, projectGrantId: '', roleKeys: [] }
   return { userId, grantId: (await addUserGrant.handle(context, request, call())).userGrantId }

@@ -1,15 +1,13 @@
 import type { Event } from '#gen/roster/feed/v1/feed'
-import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import type { AggregateKey } from '#lib/eventstore/aggregate'
 import { because, startFollowing } from '#lib/subscriptions/follow'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import type { Context } from '../context.ts'
-import { removalTombstone } from '../holdings.ts'
+import { removalTombstone, storeTombstone } from '../tombstones.ts'
 import { portion } from './in-portions.ts'
 import { removedHolding } from './removed-holding.ts'
-import type { RemovedUserEvent } from '../vocabulary/removed-user.ts'
 
 /** Takes from a removed user everything that it holds. The event comes again where this was not finished. */
 export function startUserRemoval(context: Context, nats: Nats, log: Log): Service {
@@ -46,8 +44,4 @@ async function removeHoldings({ sql, store }: Context, event: Event): Promise<vo
     await Promise.all(holdings.map((aggregate) => store.execute({ aggregate, call, decide: removedHolding })))
     if (holdings.length < portion) return
   }
-}
-
-function storeTombstone({ state }: Aggregate, organizationId: string): Decision<RemovedUserEvent> {
-  return { organizationId, events: state ? [] : [{ type: 'noted', payload: {} }], answer: undefined }
 }

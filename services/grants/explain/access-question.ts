@@ -2,7 +2,7 @@ import type { ExplainPermissionRequest } from '#gen/roster/grants/v1/permission_
 import type { Violation } from '#lib/errors'
 import { authorize, type FindOwner } from '#lib/rpc/authorize'
 import type { Caller } from '#lib/rpc/caller'
-import { type Method, methods } from '#lib/rpc/methods'
+import { type Method, offered } from '#lib/rpc/methods'
 import { permissionsIn } from '#lib/rpc/permissions-in'
 import { permissions } from '#lib/rpc/roles'
 
@@ -25,7 +25,7 @@ export function faultsOf({ question, asOf }: ExplainPermissionRequest): Violatio
     return [{ field: 'question', description: 'must have one of permission, operation, role and requestId' }]
   if (question.$case === 'permission' && !permissions.includes(question.value))
     return [{ field: 'permission', description: 'is none that an operation asks for' }]
-  if (question.$case === 'operation' && !offered.has(question.value))
+  if (question.$case === 'operation' && !operations.has(question.value))
     return [{ field: 'operation', description: 'must be an operation, such as /roster.users.v1.UserService/GetUser' }]
   if (question.$case === 'requestId' && asOf)
     return [{ field: 'requestId', description: 'has a time of its own, so leave asOf out' }]
@@ -38,7 +38,7 @@ export function accessQuestion(
   question: { $case: 'permission' | 'operation'; value: string },
   organizationId: string,
 ): AccessQuestion {
-  const method = question.$case === 'operation' ? offered.get(question.value) : undefined
+  const method = question.$case === 'operation' ? operations.get(question.value) : undefined
   const permission = method ? method.access.permission : question.value
   return { userId, organizationId, projectId, own, permission, method }
 }
@@ -61,6 +61,4 @@ export async function passes(question: AccessQuestion, caller: Caller): Promise<
   )
 }
 
-const offered: ReadonlyMap<string, Method> = new Map(
-  [...methods.values()].filter(({ access }) => access.rule !== 'internal').map((method) => [method.path, method]),
-)
+const operations: ReadonlyMap<string, Method> = new Map(offered.map((method) => [method.path, method]))

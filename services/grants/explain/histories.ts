@@ -4,6 +4,10 @@ import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { type Asker, runQueued } from '#lib/search/search-queue'
 import { evolve } from '../vocabulary/evolve.ts'
+import { organizationEffects } from '../vocabulary/organization.ts'
+import { projectGrantEffects } from '../vocabulary/project-grant.ts'
+import { projectEffects } from '../vocabulary/project.ts'
+import { userGrantEffects } from '../vocabulary/user-grant.ts'
 import { happenedBy, type Until } from './until.ts'
 
 /** What happened to an object up to a moment. */
@@ -41,7 +45,7 @@ export async function readHistories(
   const unique = [...new Map(keys.map((key) => [keyText(key), key])).values()]
   const ofObject = sql`
     e.aggregate_type = wanted.kind and e.aggregate_id = wanted.id and ${happenedBy(sql, until)}
-    and (e.type <> all(${names}) or e.aggregate_type not in ('organization', 'project'))
+    and (e.type <> all(${withoutEffect}) or e.aggregate_type not in ('organization', 'project'))
     and (e.type not like 'role.%' or e.payload ->> 'roleKey' = ${roleKey})
   `
   const read = (from: Fragment) => runQueued(sql, asker, sql<StoredEvent[]>`select ${eventColumns(sql)} from ${from}`)
@@ -60,14 +64,16 @@ export async function readHistories(
   }
 }
 
-/** Events that change nothing but names. */
-const names = ['changed', 'domain.changed']
+const typesOf = (effects: Record<string, string>, wanted: 'part' | 'none') =>
+  Object.keys(effects).filter((type) => effects[type] === wanted)
+
+const withoutEffect = [...typesOf(organizationEffects, 'none'), ...typesOf(projectEffects, 'none')]
 
 /** The types of events, beside the first, that make the state. Each event of other objects says all there is. */
 const making = {
-  user_grant: ['changed', 'deactivated', 'reactivated'],
-  project_grant: ['changed', 'deactivated', 'reactivated'],
-  project: ['role.added', 'role.changed', 'role.removed', 'deactivated', 'reactivated'],
+  user_grant: typesOf(userGrantEffects, 'part'),
+  project_grant: typesOf(projectGrantEffects, 'part'),
+  project: typesOf(projectEffects, 'part'),
 }
 
 // The first event, and the last one of each type that makes the state.
@@ -99,7 +105,9 @@ function fold<State>(id: string, earlier: StoredEvent[], newer: StoredEvent[]): 
   let state: State | undefined
   for (const event of [...earlier, ...newer]) {
     const next = evolve[event.aggregate_type as keyof typeof evolve] as (before: unknown, event: unknown) => unknown
-    steps.push({ event, state: (state = next(state, event) as State) })
+    // A newer release may have events that this one does not know.
+    state = (next(state, event) as State | undefined) ?? state
+    if (state) steps.push({ event, state })
   }
   const before = steps[earlier.length - 1]?.state
   return { id, organizationId: newer[0]?.organization_id ?? '', before, steps: steps.slice(earlier.length), state }

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase, type Sql } from '#lib/database/database'
 import { migrate } from '#lib/schema/migrate'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { silent } from '#test/support/counters'
 import { model } from '../model.ts'
 import { beginning, findPlace, happenedBy, type Until, untilTime } from './until.ts'
@@ -27,7 +26,6 @@ async function happens(): Promise<{ position: number; time: Date }> {
     values ('member', 'm', ${++number}, 'changed', '{}', 'home', '', '', date_trunc('milliseconds', clock_timestamp()))
     returning position::text, created_at as time
   `
-  await untilForeignTransactionsEnd(sql)
   return { position: Number(row.position), time: row.time }
 }
 const atPosition = async (position: number) => (await findPlace(sql, position))?.until
@@ -56,17 +54,12 @@ test('a time is behind the events of that very millisecond, and one that is to c
   expect(await untilTime(sql, new Date(Date.now() + 60_000))).toBeUndefined()
 })
 
-test('a position is now while an event may still come before it', async () => {
-  const settled = await happens()
+test('a position is behind its event alone, also while others write', async () => {
+  const one = await happens()
   await sql.begin(async (open) => {
     await open`select pg_current_xact_id()`
-    const later = await happens()
-    expect(await findPlace(sql, later.position)).toEqual({ organizationId: 'home', until: undefined })
-    expect(await atPosition(settled.position)).toMatchObject({ place: { position: String(settled.position) } })
-  })
-  const { organizationId, until } = (await findPlace(sql, settled.position + 1))!
-  expect({ organizationId, until }).toMatchObject({
-    organizationId: 'home',
-    until: { place: { position: String(settled.position + 1) } },
+    const [two, three] = [await happens(), await happens()]
+    expect(await happened(await atPosition(two.position))).toEqual(expect.arrayContaining([one.position, two.position]))
+    expect(await happened(await atPosition(two.position))).not.toContain(three.position)
   })
 })

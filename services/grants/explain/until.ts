@@ -26,21 +26,20 @@ export function happenedBy(sql: Sql, until: Until | undefined): Fragment {
 }
 
 /**
- * The organization of the event at a position, and the moment behind it; that is now while an event may still come
- * before it. Undefined where there is none.
+ * The organization of the event at a position, and the moment behind it. Undefined where there is none. An event whose
+ * transaction began before, and is still open, counts from its commit on.
  */
 export async function findPlace(
   sql: Sql,
   position: number,
-): Promise<{ organizationId: string; until: Until | undefined } | undefined> {
+): Promise<{ organizationId: string; until: Until } | undefined> {
   const [found] = await orUnavailable(sql<Row[]>`
-    select transaction_id::text as "transactionId", position::text, created_at as time,
-      organization_id as "organizationId", transaction_id < pg_snapshot_xmin(pg_current_snapshot()) as "isSettled"
+    select transaction_id::text as "transactionId", position::text, created_at as time, organization_id as "organizationId"
     from events where position = ${position}
   `)
   if (!found) return undefined
-  const { organizationId, isSettled, time, ...place } = found
-  return { organizationId, until: isSettled ? { place, time } : undefined }
+  const { organizationId, time, ...place } = found
+  return { organizationId, until: { place, time } }
 }
 
 interface Row {
@@ -48,5 +47,4 @@ interface Row {
   position: string
   time: Date
   organizationId: string
-  isSettled: boolean
 }

@@ -5,3 +5,8 @@ create or replace function count_memberships(of jsonb, most int) returns int lan
     where user_id = of ->> 'userId' and organization_id = of ->> 'organizationId' limit most
   ) given
 $$;
+
+-- How many applications a project has.
+create or replace function count_applications(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (select from applications where project_id = of ->> 'projectId' limit most) given
+$$;

@@ -1,3 +1,4 @@
+import { evolveApplication } from './application.ts'
 import { evolveMember } from './member.ts'
 import { evolveOrganization } from './organization.ts'
 import { evolveProject } from './project.ts'
@@ -12,5 +13,6 @@ export const evolve = {
   project: evolveProject,
   project_grant: evolveProjectGrant,
   user_grant: evolveUserGrant,
+  application: evolveApplication,
   removed_user: (_: unknown, event: RemovedUserEvent): {} => event.payload,
 }

@@ -7,4 +7,6 @@ export const keyKinds = {
   projectGrant: 'project_grant',
   /** Scope: organization. */
   userGrant: 'user_grant',
+  /** Of all applications, removed ones too. */
+  client: 'client',
 }

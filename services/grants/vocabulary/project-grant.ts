@@ -1,3 +1,5 @@
+import type { Effects } from './effects.ts'
+
 /** The events of the grant of a project to another organization. It belongs to the project's owner. */
 export type ProjectGrantEvent =
   | { type: 'added'; payload: NewProjectGrant }
@@ -5,6 +7,14 @@ export type ProjectGrantEvent =
   | { type: 'deactivated'; payload: {} }
   | { type: 'reactivated'; payload: {} }
   | { type: 'removed'; payload: {} }
+
+export const projectGrantEffects: Effects<ProjectGrantEvent> = {
+  added: 'alone',
+  changed: 'part',
+  deactivated: 'part',
+  reactivated: 'part',
+  removed: 'alone',
+}
 
 export interface NewProjectGrant {
   projectId: string

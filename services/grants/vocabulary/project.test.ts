@@ -5,25 +5,6 @@ const added = evolve.project(undefined, { type: 'added', payload: { name: 'P' } 
 const withRole = (roleKey: string) =>
   evolve.project(added, { type: 'role.added', payload: { roleKey, displayName: 'R', group: '' } })
 
-describe('an organization', () => {
-  const acme = evolve.organization(undefined, { type: 'added', payload: { name: 'ACME', primaryDomain: 'acme.test' } })
-
-  test('changes its name, its domain and its state', () => {
-    const renamed = evolve.organization(acme, { type: 'changed', payload: { name: 'New' } })
-    expect(renamed).toEqual({ name: 'New', primaryDomain: 'acme.test' })
-    const moved = evolve.organization(renamed, { type: 'domain.changed', payload: { primaryDomain: 'new.test' } })
-    expect(moved).toEqual({ name: 'New', primaryDomain: 'new.test' })
-    const inactive = evolve.organization(moved, { type: 'deactivated', payload: {} })
-    expect(inactive).toEqual({ ...moved, inactive: true })
-    expect(evolve.organization(inactive, { type: 'reactivated', payload: {} })).toEqual(moved)
-    expect(evolve.organization(inactive, { type: 'removed', payload: {} })).toMatchObject({ removed: true })
-  })
-
-  test('begins with no other event', () => {
-    expect(() => evolve.organization(undefined, { type: 'removed', payload: {} })).toThrow('begins with removed')
-  })
-})
-
 describe('a project', () => {
   test('begins without roles and gets them one by one', () => {
     expect(added).toEqual({ name: 'P', roles: {} })

@@ -1,3 +1,4 @@
+import type { Effects } from './effects.ts'
 import type { Removed } from './removed.ts'
 
 /** The events of a user grant. It belongs to the organization that gave it. */
@@ -7,6 +8,14 @@ export type UserGrantEvent =
   | { type: 'deactivated'; payload: {} }
   | { type: 'reactivated'; payload: {} }
   | Removed
+
+export const userGrantEffects: Effects<UserGrantEvent> = {
+  added: 'alone',
+  changed: 'part',
+  deactivated: 'part',
+  reactivated: 'part',
+  removed: 'alone',
+}
 
 export interface NewUserGrant {
   userId: string

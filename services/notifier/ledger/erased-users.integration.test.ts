@@ -50,7 +50,7 @@ async function takeIn(service: string, ...events: Event[]) {
   await sql`
     select take_in(
       ${service}, ${cursor ? place(cursor['position']) : null}::text::jsonb, ${place(taken)}::text::jsonb,
-      ${JSON.stringify(webhookRows(events, [receiver]))}::text::jsonb,
+      ${JSON.stringify(webhookRows(events, [receiver], new Date(0)))}::text::jsonb,
       ${JSON.stringify(mailRows(events))}::text::jsonb, ${mostWrongTries}
     )
   `

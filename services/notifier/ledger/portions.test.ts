@@ -50,3 +50,12 @@ test.each([
 test('a page that asks for no delivery moves on', () => {
   expect([...portions([], receivers, place(0), place(7))]).toEqual([{ wanted: [], mails: [], until: place(7) }])
 })
+
+test('an event that was added after a webhook is for it, even if the clock was set back in between', () => {
+  const added = new Date('2026-01-01T12:00:00Z')
+  const [webhook, ...events] = [{ ...receivers[0]!, created_at: added }, ...page(1, 1)]
+  const earlier = new Date('2026-01-01T11:50:00Z')
+  events[0]!.event!.time = earlier
+  const wantedAfter = (time: Date) => [...portions(events, [webhook], place(0), place(1), time)][0]!.wanted.length
+  expect([earlier, added].map(wantedAfter)).toEqual([0, 1])
+})

@@ -25,11 +25,12 @@ export function* portions(
   receivers: Receiver[],
   was: EventPosition | undefined,
   next: EventPosition,
+  addedAfter = new Date(0),
 ): Generator<Portion> {
   let portion: Portion = { wanted: [], mails: [], until: was }
   let characters = 0
   for (const { event, position } of events) {
-    for (const row of webhookRows([event!], receivers)) {
+    for (const row of webhookRows([event!], receivers, addedAfter)) {
       const isFull = portion.wanted.length === mostRows || characters + row.payload.length > mostCharacters
       if (isFull && portion.wanted.length > 0 && portion.until) {
         yield portion

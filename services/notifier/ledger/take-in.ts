@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EventFilter, EventPosition, ListedEvent, ListEventsRequest } from '#gen/roster/feed/v1/feed'
-import type { Sql } from '#lib/database/database'
+import type { Sql, Transaction } from '#lib/database/database'
 import { watchLag } from '#lib/subscriptions/watch-lag'
 import { hintSubject } from '#lib/events/hints'
 import { instance } from '#lib/instance'
@@ -11,6 +11,7 @@ import { pause, repeat } from '#lib/repeat'
 import { telemetry } from '#lib/telemetry/telemetry'
 import { throttled } from '#lib/throttled'
 import type { Feeds } from '../feeds/read-events.ts'
+import { endedSessions, noteEndedSessions } from '../logouts/ended-sessions.ts'
 import type { MailJob } from '../mails/mail-queue.ts'
 import { intakeLag, intakeLagAge } from '../measures.ts'
 import { mostWrongTries, unannouncedMails } from './mail-rows.ts'
@@ -36,6 +37,8 @@ export interface TakeInOptions {
   wake(webhookId: string): void
   /** Queues mails that the event stream does not announce. */
   queueMails(jobs: MailJob[]): void
+  /** Says that sessions ended, of which applications are to be told. */
+  wakeLogouts(): void
 }
 
 /**
@@ -43,7 +46,16 @@ export interface TakeInOptions {
  * NATS or Redis fails: one transaction stores the deliveries and the place reached. Replicas may follow at the same
  * time; the faster one stores.
  */
-export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails }: TakeInOptions): Service {
+export function startTakingIn({
+  service,
+  feed,
+  sql,
+  nats,
+  log,
+  wake,
+  queueMails,
+  wakeLogouts,
+}: TakeInOptions): Service {
   // The hint only wakes. The events come from PostgreSQL.
   const hints = nats.connection.subscribe(hintSubject(service), { callback: () => ticks.wake() })
 
@@ -60,6 +72,10 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
     failed: throttled(log, `the intake of events of ${service} failed and tries again`),
   })
 
+  // The events that are still to come were added after this time. Once PostgreSQL's clock was set back, they bear an
+  // earlier one, from before a webhook was added.
+  let addedAfter = new Date(0)
+
   const place = async () => (await readPlace(sql, service)).reached
   const begin = async () => recently((await readPlace(sql, service)).now)
   const watching = watchLag({ feed, place, begin, lag: intakeLag, age: intakeLagAge, label: service })
@@ -71,19 +87,28 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
       requestId: randomUUID(),
       deadline: Date.now() + answerWithin,
     })
-    if (page.events.length === 0 && page.endReached) return false
+    const passed = [addedAfter, ...page.events.map(({ event }) => event!.time!), ...(page.endReached ? [now] : [])]
+    if (page.events.length === 0 && page.endReached) {
+      addedAfter = latest(passed)
+      return false
+    }
     const owners = new Set([instance.id, ...page.events.map(({ event }) => event!.organizationId)])
     // After the events were read, so that a webhook older than an event is among them.
     const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
+    // Another service must not speak for users.
+    const ended = service === 'users' ? endedSessions(page.events.map(({ event }) => event!)) : []
     let was = reached
-    for (const { wanted, mails, until } of portions(page.events, receivers, was, page.next!)) {
+    for (const { wanted, mails, until } of portions(page.events, receivers, was, page.next!, addedAfter)) {
       const began = performance.now()
-      const [taken] = await sql<[{ webhooks: string[] | null }]>`
+      const take = (transaction: Sql | Transaction) => transaction<[{ webhooks: string[] | null }]>`
         select take_in(
           ${service}, ${toJson(was)}::text::jsonb, ${toJson(until)}::text::jsonb,
           ${JSON.stringify(wanted)}::text::jsonb, ${JSON.stringify(mails)}::text::jsonb, ${mostWrongTries}
         ) as webhooks
       `
+      // With the first portion: noted twice, an end has one delivery.
+      const takesEnds = ended.length > 0 && was === reached
+      const [taken] = takesEnds ? await sql.begin((transaction) => takeWith(transaction, take, ended)) : await take(sql)
       // Another replica was faster.
       if (!taken.webhooks) return true
       for (const traceparent of tracesOf(page.events, wanted))
@@ -91,6 +116,8 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
       for (const webhookId of taken.webhooks) wake(webhookId)
       was = until
     }
+    if (ended.length > 0) wakeLogouts()
+    addedAfter = latest(passed)
     const unannounced = unannouncedMails(
       page.events.map(({ event }) => event!),
       now,
@@ -106,6 +133,20 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
       await ticks.stop()
     },
   }
+}
+
+async function takeWith<Taken extends [{ webhooks: string[] | null }]>(
+  transaction: Transaction,
+  take: (transaction: Transaction) => PromiseLike<Taken>,
+  ended: ReturnType<typeof endedSessions>,
+): Promise<Taken> {
+  const taken = await take(transaction)
+  if (taken[0].webhooks) await noteEndedSessions(transaction, ended)
+  return taken
+}
+
+function latest(times: Date[]): Date {
+  return times.reduce((one, other) => (one < other ? other : one))
 }
 
 // Of the events that a webhook wants.

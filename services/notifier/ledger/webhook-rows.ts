@@ -1,4 +1,5 @@
 import { v7 as uuid } from 'uuid'
+import { truncatedType } from '#lib/eventstore/history'
 import type { Event } from '#gen/roster/feed/v1/feed'
 import { passes } from '../webhooks/event-types.ts'
 import { payloadOf } from '../webhooks/payload.ts'
@@ -15,10 +16,13 @@ export interface Receiver {
 // An event bears the time of its decision, by a clock that may be behind this one; its commit may have come much later.
 const clockDifference = 60_000
 
-/** Returns a row for each delivery that the events ask for, in the order of the events. */
-export function webhookRows(events: Event[], receivers: Receiver[]) {
+/**
+ * Returns a row for each delivery that the events ask for, in the order of the events. They were added after
+ * `addedAfter`, whatever time they bear.
+ */
+export function webhookRows(events: Event[], receivers: Receiver[], addedAfter: Date) {
   return events.flatMap((event) => {
-    const wanted = receivers.filter((receiver) => isFor(receiver, event))
+    const wanted = receivers.filter((receiver) => isFor(receiver, event, addedAfter))
     if (wanted.length === 0) return []
     const payload = payloadOf(event)
     return wanted.map(({ webhook_id, organization_id }) => ({
@@ -34,9 +38,16 @@ export function webhookRows(events: Event[], receivers: Receiver[]) {
   })
 }
 
-function isFor({ all_organizations, organization_id, event_types, created_at }: Receiver, event: Event): boolean {
+function isFor(
+  { all_organizations, organization_id, event_types, created_at }: Receiver,
+  event: Event,
+  addedAfter: Date,
+): boolean {
   if (!all_organizations && organization_id !== event.organizationId) return false
-  return event.time!.getTime() >= created_at.getTime() - clockDifference && passes(event_types, event.type)
+  return (
+    Math.max(event.time!.getTime(), addedAfter.getTime()) >= created_at.getTime() - clockDifference &&
+    (passes(event_types, event.type) || event.type === truncatedType)
+  )
 }
 
 function userOf({ aggregateType, aggregateId, data }: Event): string {

@@ -5,8 +5,8 @@ export const longest = 60_000
 const afterword = 10 * 60_000
 
 /**
- * The backoff of mails: the milliseconds until the next try. 1 s, doubled with every try (counted from 1), a minute at
- * most. Chance takes up to half of that away. The last try before the expiry falls on the expiry. -1: give up.
+ * The backoff for the retry of mails: the milliseconds until the next try. 1 s, doubled with every try (counted from
+ * 1), a minute at most. Chance takes up to half of that away. The last try before the expiry falls on the expiry. -1: give up.
  */
 export function retryDelay(tries: number, expiresAt: string, now: number, chance = Math.random()): number {
   const left = Date.parse(expiresAt) - now

@@ -16,4 +16,6 @@ const numbers: Record<MailKind, Kind> = {
   'email-code': Kind.MAIL_KIND_EMAIL_CODE,
   'password-reset': Kind.MAIL_KIND_PASSWORD_RESET,
   'email-changed': Kind.MAIL_KIND_EMAIL_CHANGED,
+  registration: Kind.MAIL_KIND_REGISTRATION,
+  'already-registered': Kind.MAIL_KIND_ALREADY_REGISTERED,
 }

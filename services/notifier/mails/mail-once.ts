@@ -7,9 +7,9 @@ import { throttled } from '#lib/throttled'
 import type { Clock } from './clock.ts'
 import type { MailCalls } from './mail-calls.ts'
 import type { Mailer } from './mailer.ts'
-import { numberOf } from './mail-kinds.ts'
+import { kindOf, numberOf } from './mail-kinds.ts'
 import type { MailPlaces } from './mail-places.ts'
-import type { MailJob } from './mail-queue.ts'
+import { laneOf, type MailJob } from './mail-queue.ts'
 import { readRefusal, type Refusal } from './smtp-refusal.ts'
 
 export interface MailOnceOptions {
@@ -78,7 +78,7 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
   }
 
   async function send(job: MailJob, lastReason = ''): Promise<Outcome | undefined> {
-    const { userId, codeId, kind, organizationId, expiresAt } = job
+    const { userId, codeId, kind, expiresAt } = job
     const isLate = () => Date.parse(expiresAt) <= clock.time()
     let askedAt = 0
     const content = () => {
@@ -90,7 +90,7 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
     if (!code) return isLate() ? late(lastReason) : undefined
     const domain = code.email.slice(code.email.lastIndexOf('@') + 1).toLowerCase()
     const isDue = async () => performance.now() - askedAt < freshForSending || (await content()) !== undefined
-    return places.take({ domain, organizationId }, async (waited) => {
+    return places.take({ domain, organizationId: laneOf(job) }, async (waited) => {
       const fresh = waited < freshFor ? code : await content()
       const outcome = fresh && (await hand(job, fresh, isDue))
       return outcome ?? (isLate() ? late(lastReason) : undefined)
@@ -110,7 +110,8 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
     let unanswered: unknown
     const ask = () => isDue().catch((error) => ((unanswered = error), false))
     try {
-      if (!(await mailer.send(kind, codeId, content, ask))) {
+      const sent = content.kind ? kindOf(content.kind) : kind
+      if (!(await mailer.send(sent, codeId, content, ask))) {
         if (unanswered !== undefined) throw unanswered
         return undefined
       }

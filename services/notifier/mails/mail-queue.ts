@@ -11,6 +11,7 @@ import { watchQueue } from '../watch-queue.ts'
 
 /** The part of a mail that Redis may know: ids and times, no code and no address. */
 export interface MailJob {
+  /** Of a registration: the request that it belongs to. There is no user yet. */
   userId: string
   /** Of the code, or of the notice. */
   codeId: string
@@ -38,6 +39,11 @@ export interface MailQueue {
   /** Lets go on what waits for longer than any job has to: the clock of a host was set back since. */
   hurry(): Promise<void>
   close(): Promise<void>
+}
+
+/** Mails of the same lane wait for each other: those of an organization. Strangers, who register there, have their own. */
+export function laneOf({ kind, organizationId }: Pick<MailJob, 'kind' | 'organizationId'>): string {
+  return kind === 'registration' ? `registrations in ${organizationId}` : organizationId
 }
 
 /** The jobs wait in Redis under `roster:email-codes`. */
@@ -84,19 +90,19 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
   const unwatch = watchQueue(queue, redis, 'mails')
   let [counts, countUntil] = [new Map<string, number>(), 0]
 
-  // The first mail of each organization goes before the second mail of any. So ten thousand mails of one organization
-  // delay no other organization.
-  function priorityOf(organizationId: string): number {
+  // The first mail of each lane goes before the second mail of any. So ten thousand mails of one organization delay no
+  // other organization.
+  function priorityOf(lane: string): number {
     if (Date.now() > countUntil) [counts, countUntil] = [new Map(), Date.now() + countFor]
-    const priority = (counts.get(organizationId) ?? 0) + 1
-    counts.set(organizationId, priority)
+    const priority = (counts.get(lane) ?? 0) + 1
+    counts.set(lane, priority)
     return Math.min(priority, last)
   }
 
   return {
     async add(codes) {
       const jobs = codes.map((data) => {
-        return { name: 'mail', data, opts: { jobId: data.codeId, priority: priorityOf(data.organizationId) } }
+        return { name: 'mail', data, opts: { jobId: data.codeId, priority: priorityOf(laneOf(data)) } }
       })
       // Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
       await withTimeout(queue.addBulk(jobs), {

@@ -35,6 +35,7 @@ const sound = {
   preferredLanguage: 'en',
   expirationDate: new Date(Date.now() + 3_600_000),
   changeDate: undefined,
+  kind: 0 as const,
 }
 const refusal = (change: Partial<typeof sound>) =>
   mailer.send('email-code', 'id', { ...sound, ...change }).then(() => undefined, readRefusal)

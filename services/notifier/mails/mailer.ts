@@ -3,7 +3,7 @@ import { inSpan } from '#lib/telemetry/in-span'
 import type { Config } from '../config.ts'
 import type { Clock } from './clock.ts'
 import { compose } from './compose.ts'
-import type { Mails } from './render.ts'
+import type { Mails, MailValues } from './render.ts'
 import { openSmtpPool } from './smtp-pool.ts'
 import type { MailKind } from './templates.ts'
 import { writtenAddress, writtenId, writtenLink } from './written.ts'
@@ -45,11 +45,20 @@ export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
       const { email, code, url, displayName, preferredLanguage, expirationDate, changeDate } = content
       const recipient = writtenAddress(email)
       const common = { displayName, host: config.host }
-      const shown =
-        kind === 'email-changed'
-          ? { ...common, kind, changedAt: changeDate! }
-          : { ...common, kind, code, url: writtenLink(url), validFor: expirationDate!.getTime() - clock.time() }
-      const mail = mails.render(preferredLanguage, shown)
+      const ofCode = () => ({ code, validFor: expirationDate!.getTime() - clock.time() })
+      const values = (): MailValues => {
+        switch (kind) {
+          case 'email-changed':
+            return { ...common, kind, changedAt: changeDate! }
+          case 'registration':
+            return { ...common, kind, ...ofCode() }
+          case 'already-registered':
+            return { ...common, kind, url: writtenLink(url) }
+          default:
+            return { ...common, kind, ...ofCode(), url: writtenLink(url) }
+        }
+      }
+      const mail = mails.render(preferredLanguage, values())
       const raw = compose({ ...mail, from, to: recipient, id: writtenId(id), date: new Date(clock.time()) })
       return inSpan(span, () => pool.send(from.address, recipient, raw, isDue))
     },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newAddress, openHouse, type TestHouse } from '../testing/test-house.ts'
 
@@ -82,6 +83,15 @@ describe('a code', () => {
     expect(house.mail.mailsTo(email)).toEqual([])
     expect(house.mail.mailsTo(later)).toHaveLength(1)
   })
+})
+
+it('the mail of a registration is taken up as soon as it is announced, without a sweep', async () => {
+  const [userId, codeId] = ['request-without-registration', randomUUID()]
+  const mail = { userId, codeId, organizationId: 'default', expiresAt: new Date(Date.now() + 60_000).toISOString() }
+  house.announce({ ...mail, codeId: 7 as never })
+  house.announce(mail)
+  // Users knows no such registration.
+  await vi.waitFor(() => expect(house.logged()).toMatch(new RegExp(`"${codeId}".*"end":"nothing"`)), soon)
 })
 
 describe('a mail server', () => {

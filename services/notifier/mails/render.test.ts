@@ -62,6 +62,24 @@ describe.each(['en', 'de'])('the mail in %s', (language) => {
   })
 })
 
+describe.each(['en', 'de'])('the mails of a registration in %s', (language) => {
+  const common = { displayName: 'Gigi Giraffe', host: 'id.example.com' }
+  const code = mails.render(language, { ...common, kind: 'registration', code: 'ABC234', validFor: 3_600_000 })
+  const url = 'https://id.example.com/ui/forgot-password'
+  const known = mails.render(language, { ...common, kind: 'already-registered', url })
+
+  it('have the code without a link, so that it is entered where it was asked for', () => {
+    expect(code.text).toContain('\n    ABC234\n')
+    expect(code.text + code.html).not.toContain('://')
+    expect(code.subject).not.toContain('ABC234')
+  })
+
+  it('have no code for an address with an account, and the way to a new password', () => {
+    expect(known.text).toContain(`\n${url}\n`)
+    expect(known.text).not.toMatch(/\b[2-9A-HJ-NP-Z]{6}\b/)
+  })
+})
+
 describe('the time that a code is valid', () => {
   it.each([
     ['en', 3_600_000, '1 hour'],

@@ -3,7 +3,7 @@ import { escaped } from './html.ts'
 import { readTemplates, type Template, type Templates } from './templates.ts'
 
 /** The values that a mail shows. */
-export type MailValues = CodeValues | NoticeValues
+export type MailValues = CodeValues | NoticeValues | RegistrationValues | RegisteredValues
 
 interface Common {
   displayName: string
@@ -17,6 +17,15 @@ interface CodeValues extends Common {
   url: string
   /** Milliseconds. */
   validFor: number
+}
+
+interface RegistrationValues extends Omit<CodeValues, 'kind' | 'url'> {
+  kind: 'registration'
+}
+
+interface RegisteredValues extends Common {
+  kind: 'already-registered'
+  url: string
 }
 
 interface NoticeValues extends Common {
@@ -59,9 +68,9 @@ function render(template: Template, values: MailValues): Mail {
   const shown: Record<string, string> = {
     greeting: displayName === '' ? template.greetingWithoutName : fill(template.greeting, { displayName }, plain),
     host: values.host,
-    ...(values.kind === 'email-changed'
-      ? { changedAt: moment(values.changedAt, language) }
-      : { code: values.code, url: values.url, validFor: duration(values.validFor, language) }),
+    ...('changedAt' in values && { changedAt: moment(values.changedAt, language) }),
+    ...('code' in values && { code: values.code, validFor: duration(values.validFor, language) }),
+    ...('url' in values && { url: values.url }),
   }
   return {
     language,

@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { toHtml } from './html.ts'
 
 /** The mails that there are, each with a file of its name in every language. */
-export const mailKinds = ['email-code', 'password-reset', 'email-changed'] as const
+export const mailKinds = [
+  'email-code',
+  'password-reset',
+  'email-changed',
+  'registration',
+  'already-registered',
+] as const
 
 export type MailKind = (typeof mailKinds)[number]
 
@@ -28,6 +34,9 @@ const bodies: Record<MailKind, string[]> = {
   'email-code': ofCodes,
   'password-reset': ofCodes,
   'email-changed': ['greeting', 'host', 'changedAt'],
+  // It is entered where it was asked for, so there is no link.
+  registration: ['greeting', 'code', 'validFor'],
+  'already-registered': ['greeting', 'host', 'url'],
 }
 const may = ['host']
 

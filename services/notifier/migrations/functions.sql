@@ -23,6 +23,18 @@ create or replace function forget_users(ids text[]) returns void language sql as
     ))
 $$;
 
+-- The delivery that is next in a chain. One index alone has this order: by conditions of equality PostgreSQL may read
+-- all that waits for the webhook instead, if it has last seen the table with an empty queue.
+create or replace function head_of_chain(of_webhook text, of_aggregate text) returns setof deliveries
+language sql stable as $$
+  select head.* from (
+    select * from deliveries d
+    where (d.webhook_id, d.aggregate) >= (of_webhook, of_aggregate) and d.kind = 'webhook' and d.state = 'queued'
+    order by d.webhook_id, d.aggregate, d.position limit 1
+  ) head
+  where head.webhook_id = of_webhook and head.aggregate = of_aggregate
+$$;
+
 -- Takes in a page of a service's events, all of it or, where somebody else was faster, nothing.
 --   was, now: { "transaction_id", "position" }: how far it was, null at first, and how far it is now
 --   wanted: [{id, organization_id, event_id, event_type, user_id, aggregate, webhook_id, payload, created_at}] in their order
@@ -238,12 +250,7 @@ begin
   from places p
   join chains c on c.webhook_id = p.webhook_id and c.aggregate = p.aggregate
   join webhooks w on w.webhook_id = p.webhook_id
-  left join lateral (
-    -- One index alone has this order, whatever the planner thinks of the tables.
-    select d.webhook_id, d.aggregate, d.position, d.event_id, d.payload, d.attempts, d.queued_at from deliveries d
-    where (d.webhook_id, d.aggregate) >= (p.webhook_id, p.aggregate) and d.kind = 'webhook' and d.state = 'queued'
-    order by d.webhook_id, d.aggregate, d.position limit 1
-  ) head on head.webhook_id = p.webhook_id and head.aggregate = p.aggregate
+  left join lateral head_of_chain(p.webhook_id, p.aggregate) head on true
   where p.place_id = any(taken);
 
   return query

@@ -19,7 +19,7 @@ export const searchDeliveries = {
     const state = nameOf(states, request.state)
     const rows = await orUnavailable(sql<DeliveryRow[]>`
       ${selectDeliveries(sql)}
-      where organization_id = ${allOrganizations ? instance.id : call.organizationId}
+      where deliveries.organization_id = ${allOrganizations ? instance.id : call.organizationId}
         ${cursor ? sql`and position < ${cursor}` : sql``}
         ${kind ? sql`and kind = ${kind}` : sql``}
         ${state ? sql`and state = ${state}` : sql``}

@@ -137,10 +137,7 @@ export async function endChain(sql: Sql, taken: Taken): Promise<void> {
     with freed as (delete from places where place_id = ${takenBy})
     delete from chains
     where webhook_id = ${webhookId} and aggregate = ${aggregate} and taken_by = ${takenBy} and added = ${added}
-      and not exists (
-        select from deliveries d
-        where d.webhook_id = ${webhookId} and d.aggregate = ${aggregate} and kind = 'webhook' and state = 'queued'
-      )
+      and not exists (select from head_of_chain(${webhookId}, ${aggregate}))
   `
   if (count === 0) await giveBack(sql, taken)
 }

@@ -9,6 +9,7 @@ const compounds = [
   'idp_organization',
   'project_grant',
   'removed_user',
+  'user_closure',
   'user_grant',
   'user_organization',
   'webhook_organization',

@@ -60,7 +60,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
           end
         where state = 'queued' and position in (
           select position from deliveries
-          where kind = 'webhook' and state = 'queued'
+          where kind = 'webhook' and state = 'queued' and expires_at is null
             and queued_at < roster_now() - make_interval(secs => ${(retryFor + lastTryWithin) / 1000})
           order by queued_at limit ${portion}
         )

@@ -49,7 +49,7 @@ const addKey = (expirationDate?: Date) =>
   addMachineKey.handle(users, { userId, expirationDate, type: 0, algorithm: 2 }, call())
 const machine = async () => (await users.store.load<User>('user', userId))?.state
 const works = (token: string) =>
-  authenticate(users, { tokenHash: createHash('sha256').update(token).digest() }).then(
+  authenticate(users, { tokenHash: createHash('sha256').update(token).digest() }, call()).then(
     () => true,
     () => false,
   )

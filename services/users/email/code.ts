@@ -7,7 +7,7 @@ const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 const length = 6
 
 /** What a code proves. Each has a key of its own, so that no code is good for another purpose. */
-export type CodePurpose = 'email-code' | 'password-code'
+export type CodePurpose = 'email-code' | 'password-code' | 'registration-code'
 
 /** The facts of a new code; `lifetime` in seconds. */
 export function newCode(codeId: string, keys: Keyring, lifetime: number, now: Date): NewCode {

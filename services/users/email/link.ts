@@ -30,6 +30,12 @@ export function linkTargets(
   return (url) => isOwn(url) || hosts.some((host) => [url.hostname, `${url.hostname}:${portOf(url)}`].includes(host))
 }
 
+/** Whether a template leads to a host that only callers with permission may name: others may read the code there. */
+export function leadsElsewhere(config: Pick<Config, 'PUBLIC_URL' | 'EMAIL_LINK_HOSTS'>, template: string): boolean {
+  const url = URL.parse(fillTemplate(template, examples))
+  return url !== null && !linkTargets(config, false)(url)
+}
+
 function portOf({ port, protocol }: URL): string {
   return port || (protocol === 'https:' ? '443' : '80')
 }

@@ -3,9 +3,9 @@ import type { Violation } from '#lib/errors'
 import type { Use } from '#lib/eventstore/command'
 import type { Context } from '../context.ts'
 import { deriveCode, newCode } from './code.ts'
-import { checkTemplate, linkTargets } from './link.ts'
+import { checkTemplate, leadsElsewhere, linkTargets } from './link.ts'
 import { mailUses } from './mail-uses.ts'
-import type { CodeCause, NewCode } from '../vocabulary/code.ts'
+import type { CodeCause, NewCode, VouchedOn } from '../vocabulary/code.ts'
 import type { UserEvent } from '../vocabulary/user.ts'
 
 /** The choice of a request; undefined: a code is mailed. */
@@ -40,6 +40,8 @@ export function templateOf(verification: Verification): string | undefined {
 export interface CodeRequest {
   code: NewCode
   urlTemplate?: string
+  /** The link leads to a host that only callers with permission may name. */
+  leadsElsewhere?: boolean
   returned?: string
   /** The uses that the mail counts as. */
   uses: Use[]
@@ -59,19 +61,21 @@ export function requestCode(
   if (verification?.$case === 'returnCode') return { code, returned: deriveCode(keys, code, userId, email), uses: [] }
   const urlTemplate = templateOf(verification)
   const uses = mailUses({ config, keys }, email, organizationId)
-  return { code, ...(urlTemplate !== undefined && { urlTemplate }), uses }
+  const link = urlTemplate !== undefined && { urlTemplate, leadsElsewhere: leadsElsewhere(config, urlTemplate) }
+  return { code, ...link, uses }
 }
 
 /**
  * The event of a new code, and the uses of its mail. Both come together, so that no code is mailed without being
- * counted. `askedBy` is another than the user.
+ * counted. `vouchedOn`: where the word of the caller counts, who may see the code.
  */
 export function codeRequested(
-  { code, urlTemplate, returned, uses }: CodeRequest,
+  { code, urlTemplate, leadsElsewhere: isElsewhere = false, returned, uses }: CodeRequest,
   cause: CodeCause,
-  askedBy?: string,
+  { callerId, userId, vouchedOn }: { callerId: string; userId: string; vouchedOn?: VouchedOn | undefined },
 ): { event: UserEvent; uses: Use[] } {
-  const seer = askedBy !== undefined && { askedBy }
+  const askedBy = (callerId !== userId || isElsewhere) && { askedBy: callerId }
+  const seer = { ...askedBy, ...((askedBy || returned !== undefined) && vouchedOn && { vouchedOn }) }
   if (returned !== undefined) return { event: { type: 'email.code.returned', payload: { ...code, ...seer } }, uses }
   const payload = { ...code, ...(urlTemplate !== undefined && { urlTemplate, ...seer }), cause }
   return { event: { type: 'email.code.requested', payload }, uses }

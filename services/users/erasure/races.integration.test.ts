@@ -4,12 +4,11 @@ import postgres, { type ReservedSql, type Sql } from 'postgres'
 import { anonymous } from '#lib/rpc/caller'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { mailCode } from '../operations/password/request-password-reset.ts'
-import { createSession } from '../operations/session/create-session.ts'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
 import { deleteUser } from '../operations/user/delete-user.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { rememberAddress } from '../throttles/known-addresses.ts'
-import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
+import { callIn, openUsers, serveDomains, type TestUsers, signInBy } from '../test-users.ts'
 
 // Locks hold the removal of a user, and what others do with the user, at the places where they meet.
 
@@ -54,7 +53,7 @@ beforeEach(async () => {
 
 const remove = () => deleteUser(other, { userId, forgetNow: false }, callIn('home'))
 const signIn = () =>
-  createSession(
+  signInBy(
     users,
     { loginName: userId, password: 'password' },
     { ...callIn(''), caller: anonymous, clientAddress: address },
@@ -89,6 +88,7 @@ const waiting = (count: number) =>
 async function left(): Promise<string[]> {
   const tables = [
     'known_addresses',
+    'login_addresses',
     'passwords',
     'tokens',
     'unsent_mails',

@@ -64,6 +64,29 @@ begin
 end
 $$;
 
+-- Stores a half-done session, and deletes the oldest of its user beyond so many.
+create or replace function begin_half_done_session(
+  session_id text, user_id text, organization_id text, hash bytea, lifetime int, seconds int, most int
+) returns timestamptz language sql as $$
+  select pg_advisory_xact_lock(hashtextextended(concat_ws('/', current_schema(), 'half-done sessions', $2), 0));
+  insert into half_done_sessions (session_id, user_id, organization_id, hash, lifetime, began_at, expires_at)
+  values ($1, $2, $3, $4, $5, roster_now(), roster_now() + make_interval(secs => $6));
+  delete from half_done_sessions where session_id in (
+    select session_id from half_done_sessions where user_id = $2 order by session_id desc offset $7
+  );
+  select began_at from half_done_sessions where session_id = $1;
+$$;
+
+-- 0 where the half-done session has this token. It stays until the transaction ends.
+create or replace function count_half_done_sessions(of jsonb, most int) returns int language plpgsql as $$
+begin
+  perform from half_done_sessions
+  where session_id = of ->> 'id' and hash = decode(of ->> 'hash', 'hex') and expires_at > roster_now()
+  for update;
+  return case when found then 0 else 1 end;
+end
+$$;
+
 -- What a transaction writes beside its events, so that all of it is one statement. Each function takes a list of rows.
 
 -- A row without a code: none is unsent.
@@ -116,5 +139,195 @@ $$;
 create or replace function keep_tokens(rows json) returns void language plpgsql as $$
 begin
   insert into tokens select * from json_populate_recordset(null::tokens, rows);
+end
+$$;
+
+-- Stores authorizations. The oldest go where there would be more than ten of a session with an application, or more than
+-- fifty with refresh tokens of a user with an application; those that come go last.
+create or replace function keep_authorizations(rows json) returns void language plpgsql as $$
+begin
+  -- In one order; what others stored meanwhile is seen by the statements below.
+  perform pg_advisory_xact_lock(hashtextextended(concat_ws('/', current_schema(), 'authorizations', user_id, application_id), 0))
+  from (
+    select distinct user_id, application_id from json_populate_recordset(null::authorizations, rows) order by 1, 2
+  ) pairs;
+
+  insert into authorizations select * from json_populate_recordset(null::authorizations, rows);
+  -- Where a session has a hundred, no further one is told of its end.
+  insert into session_applications (session_id, application_id)
+  select distinct r.session_id, r.application_id
+  from json_to_recordset(rows) as r (session_id text, application_id text, has_id_token boolean)
+  where r.has_id_token
+    and (select count(*) from session_applications s where s.session_id = r.session_id) < 100
+  on conflict do nothing;
+  -- The code is used.
+  delete from secrets where kind = 'code' and id = any(array(
+    -- Otherwise the index of another collation would not serve, here and below.
+    select authorization_id collate "default" from json_populate_recordset(null::authorizations, rows)
+  ));
+
+  with new as materialized (
+    select * from json_populate_recordset(null::authorizations, rows)
+  ), ranked as (
+    select a.authorization_id, a.offline, row_number() over (
+      partition by user_id, application_id, a.offline, case when not a.offline then a.session_id end
+      order by exists (select from new n where n.authorization_id = a.authorization_id) desc, a.authorization_id desc
+    ) as place
+    from authorizations a join (select distinct user_id, application_id from new) pairs using (user_id, application_id)
+  ), gone as (
+    delete from authorizations a using ranked r
+    where a.authorization_id = r.authorization_id and r.place > case when r.offline then 50 else 10 end
+    returning a.authorization_id, a.user_id
+  ), without_tokens as (
+    delete from tokens where authorization_id in (select authorization_id collate "default" from gone)
+  )
+  insert into surplus_authorizations (authorization_id, user_id, reason)
+  select authorization_id, user_id, 'surplus' from gone on conflict do nothing;
+end
+$$;
+
+-- Takes away the authorizations that end with these sessions, or all of these users but those of a kept session, and
+-- their access tokens. Their events follow.
+create or replace function drop_authorizations(rows json) returns void language plpgsql as $$
+begin
+  with over as (
+    select * from json_to_recordset(rows) as r (session_id text, user_id text, kept_session_id text, reason text)
+  ), gone as (
+    delete from authorizations a using over o
+    where (a.session_id = o.session_id and a.session_bound)
+      or (a.user_id = o.user_id and a.session_id is distinct from o.kept_session_id)
+    returning a.authorization_id, a.user_id, o.reason
+  ), without_tokens as (
+    delete from tokens where authorization_id in (select authorization_id collate "default" from gone)
+  )
+  insert into surplus_authorizations (authorization_id, user_id, reason)
+  select authorization_id, user_id, reason from gone on conflict do nothing;
+end
+$$;
+
+-- Takes away all that is left of authorizations that ended.
+create or replace function forget_authorizations(rows json) returns void language plpgsql as $$
+declare
+  ids text[] := array(select authorization_id from json_to_recordset(rows) as r (authorization_id text));
+begin
+  delete from authorizations where authorization_id = any(ids);
+  delete from tokens where authorization_id = any(ids);
+  delete from secrets where kind = 'code' and id = any(ids);
+end
+$$;
+
+-- Stores an authorization request, and deletes the oldest of its browser, of its address and of its network beyond so many
+-- (by size: each has units).
+create or replace function begin_authorization_request(
+  id text, browser_id text, address bytea, network bytea, units int, parameters bytea, session_id text, user_id text,
+  restarts boolean, lifetime int, most_of_browser int, most_of_address int, most_of_network int, finished_by text
+) returns void language sql as $$
+  insert into authorization_requests
+    (id, browser_id, address, network, units, parameters, session_id, user_id, restarts, began_at, expires_at, finished_by)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, roster_now(), roster_now() + make_interval(secs => $10), $14);
+  delete from authorization_requests where id in (
+    select id from authorization_requests where browser_id = $2 order by began_at desc offset $11
+  );
+  delete from authorization_requests where id in (
+    select id from (
+      select id, sum(units) over (order by began_at desc, id) as total from authorization_requests where address = $3
+    ) of_address where total > $12
+  );
+  delete from authorization_requests where id in (
+    select id from (
+      select id, sum(units) over (order by began_at desc, id) as total from authorization_requests where network = $4
+    ) of_network where total > $13
+  );
+$$;
+
+-- 1 where the browser has another value than this one by now.
+create or replace function count_renewed_values(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (values (1)) one where not exists (
+    select from browsers where id = of ->> 'id' and hash = decode(of ->> 'hash', 'hex')
+  )
+$$;
+
+-- 1 where the request is answered or gone.
+create or replace function count_request_answers(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (values (1)) one where not exists (
+    select from authorization_requests where id = of ->> 'id' and answer is null
+  )
+$$;
+
+-- 1 where a one-time secret was used, or another took its place.
+create or replace function count_lost_secrets(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (values (1)) one where not exists (
+    select from secrets
+    where kind = of ->> 'kind' and id = of ->> 'id' and detail = decode(of ->> 'detail', 'hex')
+  )
+$$;
+
+-- The people whom an address means in an organization or, where none is named (`anywhere`), on the instance, the first one
+-- first.
+create or replace function address_holders(of jsonb) returns setof login_addresses language sql stable as $$
+  select * from login_addresses
+  where address = of ->> 'address'
+    and (organization_id = of ->> 'organizationId' or ((of ->> 'anywhere')::boolean and proved))
+  order by since
+$$;
+
+create or replace function count_address_holders(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (select from address_holders(of) limit most) holders
+$$;
+
+-- What a user has given other applications, up to so many.
+create or replace function count_consents(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (
+    select from consents where user_id = of ->> 'userId' and application_id <> of ->> 'applicationId' limit most
+  ) others
+$$;
+
+-- Ends all sessions, access tokens, one-time secrets and requests, and returns the number of sessions and tokens: a restored backup brings
+-- back those that had ended. The events of the sessions follow, as those of surplus ones do. It is for the operator,
+-- whose role can change none of these tables itself. No other service's role may use this schema.
+create or replace function end_sessions() returns bigint language plpgsql security definer as $$
+declare
+  ended bigint;
+begin
+  -- A replica reads the salt at its start alone. While passwords change, it logs in as another member of its role. The
+  -- connections of a replica that has just stopped are listed a moment longer.
+  for attempt in 1..51 loop
+    exit when not exists (
+      select from pg_stat_activity
+      where pg_has_role(usesysid, current_user, 'member') and datname = current_database()
+        and application_name like 'roster-users%'
+    );
+    if attempt = 51 then
+      raise exception 'users runs: stop it first';
+    end if;
+    perform pg_sleep(0.1), pg_stat_clear_snapshot();
+  end loop;
+  update code_salt set salt = gen_random_uuid();
+  delete from secrets;
+  delete from authorization_requests;
+  delete from half_done_sessions;
+  delete from browser_sessions;
+  delete from browser_uses;
+  delete from browsers;
+  with gone as (
+    delete from authorizations returning authorization_id, user_id
+  )
+  insert into surplus_authorizations (authorization_id, user_id, reason)
+  select authorization_id, user_id, 'signed-out' from gone on conflict do nothing;
+  with gone as (
+    delete from tokens where session_id <> '' or token_id is not null returning session_id, user_id, expires_at
+  ), ending as (
+    insert into surplus_sessions (session_id, user_id)
+    select session_id, user_id from gone where session_id <> '' and expires_at > roster_now() on conflict do nothing
+  )
+  select count(*) into ended from gone;
+  return ended;
+end
+$$;
+
+-- It runs with the rights of its owner. So no temporary table of the one who calls it may stand before these.
+do $$
+begin
+  execute format('alter function end_sessions() set search_path = %I, pg_temp', current_schema());
 end
 $$;

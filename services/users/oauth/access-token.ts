@@ -1,5 +1,5 @@
 import { v7 as uuid } from 'uuid'
-import type { IssueTokenResponse, OrganizationRoles } from '#gen/roster/users/v1/oauth_service'
+import type { IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import { AccessTokenType } from '#gen/roster/users/v1/user'
 import type { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
@@ -7,9 +7,10 @@ import type { Decision, UniqueKey } from '#lib/eventstore/command'
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { AuthenticationEvent } from '../vocabulary/authentication.ts'
-import type { Client } from './client.ts'
+import type { MachineClient } from './client.ts'
 import type { Context } from '../context.ts'
 import { issuerOf } from './issuer.ts'
+import { roleClaims } from './role-claims.ts'
 import type { Roles } from './scoped-roles.ts'
 import type { Scope } from './scope.ts'
 import { newToken, storeToken } from '../token.ts'
@@ -21,7 +22,7 @@ import { credentialsOf, type User } from '../vocabulary/user.ts'
 
 /** The facts that an access token is made from. */
 export interface Grant {
-  client: Client
+  client: MachineClient
   grantType: string
   scope: Scope
   roles: Roles
@@ -62,6 +63,8 @@ export async function issueAccessToken(context: Context, grant: Grant, call: Cal
       tokenType: grant.bound ? 'DPoP' : 'Bearer',
       expiresIn: (token.expiresAt.getTime() - token.issuedAt.getTime()) / 1000,
       scope: grant.scope.text || undefined,
+      idToken: undefined,
+      refreshToken: undefined,
     }),
   })
 }
@@ -87,20 +90,9 @@ function claimsOf(issuer: string, { client, scope, roles, bound }: Grant) {
     client_id: id,
     organization: organizationId,
     ...(scope.text !== '' && { scope: scope.text }),
-    ...(scope.projectId !== undefined && { roles: roles.roles, ...fitting('project_roles', roles.projectRoles) }),
-    ...(scope.names.has('roles') &&
-      fitting('organization_roles', roles.organizationRoles, roles.organizationRolesIncomplete)),
+    ...roleClaims(roles, scope),
     ...(bound && { cnf: { jkt: bound.thumbprint } }),
   }
-}
-
-/** Characters that a token has for each list of roles, at most: it has to fit into a header. */
-const mostCharacters = 4000
-
-function fitting(claim: string, all: OrganizationRoles[], incomplete = false) {
-  let left = mostCharacters
-  const some = all.filter((each) => (left -= JSON.stringify(each).length) >= 0)
-  return { [claim]: some, ...((incomplete || some.length < all.length) && { [`${claim}_incomplete`]: true }) }
 }
 
 function decide(

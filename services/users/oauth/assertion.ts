@@ -2,12 +2,9 @@ import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, generateKeyPa
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { FailureReason } from '../vocabulary/authentication.ts'
 import type { Config } from '../config.ts'
-import { findKey } from '../credentials/machine-credentials.ts'
 import { issuerOf, tokenEndpointOf } from './issuer.ts'
-import type { Machine } from './machines.ts'
 import { singleUse } from './single-use.ts'
 import { living, type MachineKey } from '../vocabulary/credentials.ts'
-import { credentialsOf } from '../vocabulary/user.ts'
 
 /** An assertion as it describes itself: nothing in it is proved yet. */
 export interface ReadAssertion {
@@ -27,7 +24,7 @@ export interface Assertion {
 }
 
 const clientId = /^[^\0]{1,500}$/u
-/** Algorithms that a machine's key may sign with. */
+/** Algorithms that a client's key may sign with. */
 export const assertionAlgorithms = ['RS256', 'ES256', 'EdDSA', 'Ed25519']
 /** Seconds. */
 const skew = 30
@@ -58,17 +55,24 @@ export function issuerNamedBy(text: string): string {
   }
 }
 
+/** Who may have signed an assertion. */
+export interface Signer {
+  id: string
+  /** Those that expired may be among them. */
+  keys: MachineKey[]
+}
+
 /**
- * Whether a machine signed the assertion, for this service and for now (RFC 7523 section 3). Without a machine or its
+ * Whether a client signed the assertion, for this service and for now (RFC 7523 section 3). Without a client or its
  * key, a random key is tried, so that the answer takes as long.
  */
 export async function verifyAssertion(
   config: Config,
   { text, keyId, algorithm, keyAlgorithm }: ReadAssertion,
-  machine: Machine | undefined,
+  signer: Signer | undefined,
   now: Date,
 ): Promise<Assertion | FailureReason> {
-  const credential = chooseKey(machine, keyAlgorithm, keyId, now)
+  const credential = chooseKey(signer, keyAlgorithm, keyId, now)
   const audiences = [issuerOf(config), tokenEndpointOf(config)]
   const key = await (credential ? imported(credential) : unknownKey(keyAlgorithm))
   try {
@@ -79,7 +83,7 @@ export async function verifyAssertion(
       clockTolerance: skew,
       currentDate: now,
     })
-    if (!machine || !credential) return 'key'
+    if (!signer || !credential) return 'key'
     const { exp = 0, iat = 0, jti, aud } = payload
     // Another audience could replay the assertion here.
     if (![aud].flat().every((one) => audiences.includes(one ?? ''))) return 'claims'
@@ -92,7 +96,7 @@ export async function verifyAssertion(
     }
     if (typeof jti !== 'string' || jti === '') return 'claims'
     // The same jti with another end is another assertion: only its signer can make one.
-    return { credential, once: singleUse('assertion', JSON.stringify([machine.id, jti]), exp) }
+    return { credential, once: singleUse('assertion', JSON.stringify([signer.id, jti]), exp) }
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error
     if (!credential) return 'key'
@@ -102,12 +106,9 @@ export async function verifyAssertion(
 }
 
 // Without a key id, chooses the only key that fits.
-function chooseKey(machine: Machine | undefined, algorithm: string, keyId: string | undefined, now: Date) {
-  if (keyId !== undefined) {
-    const key = findKey(machine?.state, keyId, now)
-    return key?.algorithm === algorithm ? key : undefined
-  }
-  const keys = living(credentialsOf(machine?.state).key, now).filter((key) => key.algorithm === algorithm)
+function chooseKey(signer: Signer | undefined, algorithm: string, keyId: string | undefined, now: Date) {
+  const keys = living(signer?.keys ?? [], now).filter((key) => key.algorithm === algorithm)
+  if (keyId !== undefined) return keys.find(({ id }) => id === keyId)
   return keys.length === 1 ? keys[0] : undefined
 }
 

@@ -14,9 +14,11 @@ export const plainScopes = ['openid', 'profile', 'email', 'roles']
 
 const project = /^project:([\w-]{1,200})$/
 
-// A scope of the reference system: the token is for the system itself.
-const itself = 'urn:zitadel:iam:org:project:id:zitadel:aud'
+/** A scope of the reference system: the token is for the system itself. */
+export const itself = 'urn:zitadel:iam:org:project:id:zitadel:aud'
 const foreignProject = /^urn:zitadel:iam:org:project:id:([\w-]{1,200}):aud$/
+/** Scopes of the reference system that ask for roles in the project. */
+export const roleScopes = ['urn:zitadel:iam:org:project:roles', 'urn:zitadel:iam:org:projects:roles']
 /** Scopes that ask for claims of every token, or of every token for a project. */
 const granted = ['urn:zitadel:iam:org:projects:roles', 'urn:zitadel:iam:user:resourceowner']
 
@@ -38,6 +40,11 @@ function toOwn(name: string): string[] {
   if (name === itself || granted.includes(name)) return []
   const projectId = foreignProject.exec(name)?.[1]
   return [projectId === undefined ? name : `project:${projectId}`]
+}
+
+/** The project that a scope names as the audience. */
+export function projectOf(scope: string): string | undefined {
+  return scope === itself ? undefined : (project.exec(scope) ?? foreignProject.exec(scope))?.[1]
 }
 
 /** The error for a scope that does not exist, or that the client may not have. */

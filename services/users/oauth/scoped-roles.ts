@@ -1,7 +1,7 @@
 import type { OrganizationRoles } from '#gen/roster/users/v1/oauth_service'
 import { RosterError } from '#lib/errors'
 import { instance } from '#lib/instance'
-import type { Call } from '#lib/rpc/headers'
+import type { ServiceCall } from '#lib/rpc/call'
 import { membershipsIn } from '../../roles-there.ts'
 import type { Context } from '../context.ts'
 import type { Scope } from './scope.ts'
@@ -29,8 +29,8 @@ const mostOrganizations = 100
 export async function findRoles(
   { grants }: Context,
   user: { id: string; organizationId: string },
-  { names, projectId }: Scope,
-  call: Call,
+  { names, projectId }: Pick<Scope, 'names' | 'projectId'>,
+  call: ServiceCall,
 ): Promise<Roles> {
   const [project, memberships] = await Promise.all([
     projectId === undefined ? undefined : findProject(grants, user.id, projectId, call),
@@ -59,9 +59,9 @@ function inOrganization(organization: string, roles: string[]): OrganizationRole
   return { organization, roles }
 }
 
-async function findProject(grants: Context['grants'], userId: string, projectId: string, call: Call) {
+async function findProject(grants: Context['grants'], userId: string, projectId: string, call: ServiceCall) {
   try {
-    return await grants.listProjectRoles({ userId, projectId }, call)
+    return await grants.listProjectRoles({ userId, projectId, userOrganizationId: '' }, call)
   } catch (error) {
     if (error instanceof RosterError && error.reason === 'PROJECT_NOT_FOUND') return undefined
     throw error

@@ -34,12 +34,17 @@ test('no user signs in to a deactivated organization, and its tokens are refused
         clientAssertion: '',
         clientAssertionType: '',
         dpopProof: '',
+        code: '',
+        redirectUri: '',
+        codeVerifier: '',
+        refreshToken: '',
+        httpBasic: false,
       },
       callIn(''),
     )
   const tokens = [(await signIn(human)).sessionToken, (await obtain()).accessToken]
   const holders = () =>
-    Promise.all(tokens.map((token) => reasonOf(authenticate(users, { tokenHash: hashToken(token) }))))
+    Promise.all(tokens.map((token) => reasonOf(authenticate(users, { tokenHash: hashToken(token) }, callIn('')))))
   expect(await holders()).toEqual(['ok', 'ok'])
   await happens('deactivated', 2)
   await hasState('inactive')

@@ -1,5 +1,12 @@
-import { organizationStatuses } from '../../organization-status.ts'
+import type { Store } from '#lib/eventstore/store'
+import { isOpen, organizationStatuses, type OrganizationStatus } from '../../organization-status.ts'
 import { organizationType } from '../vocabulary/organization.ts'
 
 /** What users knows of organizations. */
 export const statuses = organizationStatuses(organizationType)
+
+/** Whether an organization is neither deactivated nor removed. A decision reads its status. */
+export async function isOrganizationOpen({ store }: { store: Store }, organizationId: string): Promise<boolean> {
+  const { type, id } = statuses.key(organizationId)
+  return isOpen({ state: (await store.load<OrganizationStatus>(type, id))?.state })
+}

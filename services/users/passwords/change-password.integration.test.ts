@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import type { RosterError } from '#lib/errors'
 import type { Store } from '#lib/eventstore/store'
-import { createSession } from '../operations/session/create-session.ts'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
-import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
+import { callIn, openUsers, serveDomains, type TestUsers, signInBy } from '../test-users.ts'
 import { changePassword } from './change-password.ts'
 
 let database: TestDatabase
@@ -46,7 +45,7 @@ const reasonOf = (work: Promise<unknown>) =>
 test('a sign-in whose password is changed after it was found right opens no session', async () => {
   const { userId, userName, password } = await newHuman()
   const change = () => changePassword(users, { userId, newPassword: randomUUID() }, callIn('acme'))
-  const signIn = createSession({ ...users, store: after(change) }, { loginName: userName, password }, callIn('acme'))
+  const signIn = signInBy({ ...users, store: after(change) }, { loginName: userName, password }, callIn('acme'))
   expect(await reasonOf(signIn)).toBe('CREDENTIALS_INVALID')
   expect(await users.sql`select from tokens where user_id = ${userId}`).toHaveLength(0)
 })
@@ -62,7 +61,6 @@ test('a change whose proof is no longer the present password changes nothing', a
     callIn('acme'),
   )
   expect(await reasonOf(late)).toBe('PASSWORD_INVALID')
-  const signIn = (tried: string) =>
-    reasonOf(createSession(users, { loginName: userName, password: tried }, callIn('acme')))
+  const signIn = (tried: string) => reasonOf(signInBy(users, { loginName: userName, password: tried }, callIn('acme')))
   expect([await signIn(former), await signIn(latter)]).toEqual(['CREDENTIALS_INVALID', 'done'])
 })

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../throttles/token-buckets.ts'
+import type { Session } from '../vocabulary/session.ts'
 import { passwordOf, type User, type UserEvent } from '../vocabulary/user.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
 import { statuses } from '../organizations/statuses.ts'
@@ -24,7 +25,8 @@ export interface PasswordChange {
 }
 
 /**
- * Changes the password of a human. The user's sessions end, except the one that the user calls with. The errors of
+ * Changes the password of a human. The user's sessions end, except the one that the user calls with, and so do all
+ * authorizations, except those that began with that one. The errors of
  * the proof come first: `countTry` or `proveCurrentPassword`. Then NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION
  * NOT_A_HUMAN.
  */
@@ -39,6 +41,7 @@ export async function changePassword(
   const lane = caller.userId || (networkOf(clientAddress) ?? clientAddress)
   const hash = await hashPassword(newPassword, { lane, deadline })
   const kept = caller.userId === userId ? caller.sessionId : ''
+  const keptSessionId = await sessionToKeep(context, kept)
   return context.store.execute({
     aggregate: { type: 'user', id: userId },
     reads,
@@ -48,7 +51,12 @@ export async function changePassword(
       const codeId = holds(state, read, now)
       refuseMachine(state)
       return {
-        events: [{ type: 'password.changed', payload: { ...(codeId !== undefined && { codeId }) } }],
+        events: [
+          {
+            type: 'password.changed',
+            payload: { ...(codeId !== undefined && { codeId }), ...(keptSessionId !== undefined && { keptSessionId }) },
+          },
+        ],
         writes: storePassword(userId, hash, kept),
         answer: undefined,
       }
@@ -87,6 +95,13 @@ interface Proved {
   // Each of the aggregates that were read has a state of its own kind.
   // oxlint-disable-next-line typescript/no-explicit-any
   holds(user: User | undefined, read: Aggregate<any>[], now: Date): string | undefined
+}
+
+// No other session begins authorizations.
+async function sessionToKeep({ store }: Context, id: string): Promise<string | undefined> {
+  const session = id === '' ? undefined : await store.load<Session>('session', id)
+  // An earlier one begins no authorization.
+  return session?.state.signOuts === undefined ? undefined : id
 }
 
 function refuseMachine(user: User | undefined): void {

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { recordEmailCode } from '../operations/internal/record-email-code.ts'
-import { createSession } from '../operations/session/create-session.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { verifyEmail } from '../operations/user/verify-email.ts'
+import { signInBy } from '../test-users.ts'
 import { newAddress, newPassword, openRecoveries, reasonOf, returned, root, verified } from './testing/recoveries.ts'
 
 const recoveries = await openRecoveries()
@@ -21,7 +21,7 @@ describe('a code for a forgotten password', () => {
     expect(mail!.url).toBe(`https://id.example.com/ui/reset-password#userId=${userId}&code=${mail!.code}`)
     const password = newPassword()
     expect(await reset(userId, mail!.code.toLowerCase(), password)).toBe('done')
-    expect(await reasonOf(createSession(users, { loginName: userName, password }, root()))).toBe('done')
+    expect(await reasonOf(signInBy(users, { loginName: userName, password }, root()))).toBe('done')
     expect(await reset(userId, mail!.code)).toBe('CODE_INVALID')
   })
 
@@ -35,8 +35,8 @@ describe('a code for a forgotten password', () => {
 
   test('ends all sessions when it is used', async () => {
     const { userId, userName, password } = await newHuman()
-    await createSession(users, { loginName: userName, password }, root())
-    await createSession(users, { loginName: userName, password }, root())
+    await signInBy(users, { loginName: userName, password }, root())
+    await signInBy(users, { loginName: userName, password }, root())
     expect(await reset(userId, await returnedCode(userId))).toBe('done')
     expect(await users.sql`select from tokens where user_id = ${userId}`).toHaveLength(0)
   })

@@ -1,4 +1,5 @@
 import type { Write } from '#lib/database/database'
+import { withoutTokens } from '../sign-in/sessions.ts'
 
 /** Stores the hash of a new password, and ends the user's sessions. `kept` is the id of one that goes on, or empty. */
 export function storePassword(userId: string, hash: string, kept: string): Write[] {
@@ -7,6 +8,6 @@ export function storePassword(userId: string, hash: string, kept: string): Write
       insert into passwords (user_id, hash) values (${userId}, ${hash})
       on conflict (user_id) do update set hash = excluded.hash
     `,
-    (sql) => sql`delete from tokens where user_id = ${userId} and session_id not in ('', ${kept})`,
+    withoutTokens((sql) => sql`user_id = ${userId} and session_id not in ('', ${kept})`),
   ]
 }

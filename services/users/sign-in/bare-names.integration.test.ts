@@ -5,7 +5,7 @@ import { updateUserName } from '../operations/user/update-user-name.ts'
 import { removedUser } from '../states/removed-user.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
-import { findLoginUser } from './login-user.ts'
+import { findLoginUser } from '../names/meaning.ts'
 
 let database: TestDatabase
 let domains: Awaited<ReturnType<typeof serveDomains>>

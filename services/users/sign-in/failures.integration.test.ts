@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
-import { createSession } from '../operations/session/create-session.ts'
 import { removedUser } from '../states/removed-user.ts'
-import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
+import { callIn, openUsers, serveDomains, type TestUsers, signInBy } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
 import { recordFailure, recordCounts } from './failures.ts'
-import { findLoginUser, type LoginUser } from './login-user.ts'
+import { findLoginUser } from '../names/meaning.ts'
+import type { LoginUser } from '../names/login-user.ts'
 
 let database: TestDatabase
 let domains: Awaited<ReturnType<typeof serveDomains>>
@@ -78,8 +78,8 @@ test('failures beside the end of a minute are each counted once, also where a re
 test('a sign-in of an unknown name is no event, and one of a removed user goes with the user', async () => {
   const [users] = replicas as [TestUsers]
   const user = await human('gone')
-  await expect(createSession(users, { loginName: 'no-one', password: 'x' }, callIn(''))).rejects.toThrow()
-  await expect(createSession(users, { loginName: 'gone', password: 'x' }, callIn(''))).rejects.toThrow()
+  await expect(signInBy(users, { loginName: 'no-one', password: 'x' }, callIn(''))).rejects.toThrow()
+  await expect(signInBy(users, { loginName: 'gone', password: 'x' }, callIn(''))).rejects.toThrow()
   await users.afterResponse.stop()
   expect(await eventsOf('gone')).toEqual([['failed', undefined]])
   await users.store.execute({

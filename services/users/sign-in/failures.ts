@@ -8,7 +8,7 @@ import { throttled } from '#lib/throttled'
 import type { Context } from '../context.ts'
 import { type SignIn, type SignInEvent, signInType } from '../vocabulary/sign-in.ts'
 import type { User } from '../vocabulary/user.ts'
-import type { LoginUser } from './login-user.ts'
+import type { LoginUser } from '../names/login-user.ts'
 
 const countFor = 60
 const workFor = 30_000

@@ -6,12 +6,12 @@ import { anonymous } from '#lib/rpc/caller'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
-import { createSession } from '../operations/session/create-session.ts'
 import { deleteSession } from '../operations/session/delete-session.ts'
 import { deleteUser } from '../operations/user/delete-user.ts'
 import { ownerOfSession } from '../owners.ts'
-import { endSurplus, pruneSessions, storeSession } from './sessions.ts'
-import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
+import { pruneSessions, storeSession } from './sessions.ts'
+import { endSurplus } from './surplus.ts'
+import { callIn, openUsers, serveDomains, type TestUsers, signInBy } from '../test-users.ts'
 import { newToken } from '../token.ts'
 
 const day = 86_400_000
@@ -47,7 +47,7 @@ async function newHuman() {
     callIn('home'),
   )
   const signIn = (address = '198.51.100.7') =>
-    createSession(
+    signInBy(
       users,
       { loginName: userName, password: 'a-password' },
       { ...callIn(''), caller: anonymous, clientAddress: address },
@@ -56,7 +56,7 @@ async function newHuman() {
 }
 
 const end = (sessionId: string) =>
-  deleteSession.handle(users, { sessionId }, callIn('home')).then(
+  deleteSession.handle(users, { sessionId, sessionToken: '' }, callIn('home')).then(
     () => 'ended',
     ({ reason }: RosterError) => reason,
   )

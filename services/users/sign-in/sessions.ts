@@ -1,14 +1,19 @@
+import {
+  type Fragment,
+  type Insert,
+  orUnavailable,
+  readNow,
+  type Sql,
+  type Statement,
+  type Transaction,
+} from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
-import { type Insert, orUnavailable, readNow, type Sql, type Transaction } from '#lib/database/database'
-import { repeat } from '#lib/repeat'
-import { anonymous } from '#lib/rpc/caller'
+import type { Decision, Outcome } from '#lib/eventstore/command'
+import { RosterError } from '#lib/errors'
 import type { Context } from '../context.ts'
 import { type TokenRow, tokenRow } from '../token.ts'
 import type { Session, SessionEvent } from '../vocabulary/session.ts'
 
-const mostAtOnce = 200
-const every = 10_000
 // Milliseconds after its end during which a session can be distinguished from one that never existed.
 const keptFor = 30 * 86_400_000
 const portion = 1000
@@ -25,42 +30,38 @@ function insertSessions(sql: Transaction, rows: object[]) {
   return sql`select store_session_tokens(${JSON.stringify(rows)}::text::jsonb)`
 }
 
+/** The command that ends a session. Its answer: whether it was there. */
+export function ending(id: string) {
+  return {
+    aggregate: { type: 'session', id },
+    decide: ({ state }: Aggregate<Session>): Decision<SessionEvent, boolean> =>
+      state && !state.ended
+        ? { events: [{ type: 'ended', payload: { userId: state.userId } }], answer: true }
+        : { events: [], answer: false },
+    respond: ({ answer }: Outcome<Session, boolean>) => answer,
+  }
+}
+
 /**
- * Ends the sessions of this user, or of any user, that lost their token to newer sessions. Each gets the usual event.
+ * Takes away tokens. Those sessions among them that applications are to be told of get their event, as surplus ones do.
  */
-export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>, userId?: string): Promise<void> {
-  const surplus = await orUnavailable(sql<{ sessionId: string; userId: string }[]>`
-    select session_id as "sessionId", user_id as "userId" from surplus_sessions
-    ${userId === undefined ? sql`` : sql`where user_id = ${userId}`}
-    limit ${mostAtOnce}
-  `)
-  await Promise.all(
-    surplus.map((entry) =>
-      store.execute({
-        aggregate: { type: 'session', id: entry.sessionId },
-        call: {
-          caller: { ...anonymous, userId: entry.userId },
-          requestId: 'surplus-session',
-          deadline: Date.now() + 30_000,
-        },
-        decide: ({ state }: Aggregate<Session>): Decision<SessionEvent> => ({
-          events: state && !state.ended ? [{ type: 'ended', payload: { userId: state.userId } }] : [],
-          answer: undefined,
-        }),
-      }),
-    ),
-  )
-  const ids = surplus.map(({ sessionId }) => sessionId)
-  if (ids.length > 0) await sql`delete from surplus_sessions where session_id = any(${ids}::text[])`
+export function withoutTokens(which: (sql: Transaction) => Fragment): Statement {
+  return (sql) => sql`
+    with gone as (
+      delete from tokens where ${which(sql)} returning session_id, user_id, expires_at
+    )
+    insert into surplus_sessions (session_id, user_id) select session_id, user_id from gone
+    where expires_at > roster_now()
+      and exists (select from session_applications a where a.session_id = gone.session_id)
+    on conflict do nothing
+  `
 }
 
-/** Ends the surplus sessions that a dead replica left, now and every ten seconds. */
-export function startEndingSurplus(context: Context): { stop(): Promise<void> } {
-  const failed = (error: unknown) => context.log.warn({ err: error }, 'ending surplus sessions failed')
-  return repeat({ work: () => endSurplus(context), every, retryAfter: every, failed })
+export function sessionNotFound(): RosterError {
+  return new RosterError('NOT_FOUND', 'SESSION_NOT_FOUND', 'There is no such session.')
 }
 
-/** The owner of a session, also of a pruned one; undefined where there never was one. UNAVAILABLE STORE_UNAVAILABLE. */
+/** The owner of a session, also of a half-done or a pruned one; undefined where there never was one. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function ownerOf(
   { sql, store }: Pick<Context, 'sql' | 'store'>,
   sessionId: string,
@@ -70,6 +71,8 @@ export async function ownerOf(
   const [created] = await orUnavailable(sql<{ userId: string; organizationId: string }[]>`
     select payload ->> 'userId' as "userId", organization_id as "organizationId" from events
     where aggregate_type = 'session' and aggregate_id = ${sessionId} and sequence = 1
+    union all
+    select user_id, organization_id from half_done_sessions where session_id = ${sessionId}
   `)
   return created
 }
@@ -79,8 +82,23 @@ export async function ownerOf(
  * their id. So a decision on the missing state can only be that no such session exists.
  */
 export async function pruneSessions(sql: Sql): Promise<void> {
+  await pruneStates(
+    sql,
+    'session',
+    keptFor,
+    (before) => sql`(state ->> 'ended')::boolean or (state ->> 'expiresAt')::timestamptz < ${before}`,
+  )
+}
+
+/** Deletes the state of what nobody changed for so many milliseconds, and is over. Its ids are UUIDs of version 7. */
+export async function pruneStates(
+  sql: Sql,
+  type: string,
+  keptFor: number,
+  isOver: (before: Date) => Fragment,
+): Promise<void> {
   const before = new Date((await readNow(sql)).getTime() - keptFor)
-  // An id of that time begins like this, so the index finds older sessions.
+  // An id of that time begins like this, so the index finds older ones.
   const time = before.getTime().toString(16).padStart(12, '0')
   const id = `${time.slice(0, 8)}-${time.slice(8)}`
   let pruned = 0
@@ -88,11 +106,10 @@ export async function pruneSessions(sql: Sql): Promise<void> {
     const { count } = await sql`
       delete from aggregates a using (
         select id from aggregates
-        where type = 'session' and id < ${id} and changed_at < ${before}
-          and ((state ->> 'ended')::boolean or (state ->> 'expiresAt')::timestamptz < ${before})
+        where type = ${type} and id < ${id} and changed_at < ${before} and (${isOver(before)})
         limit ${portion}
       ) old
-      where a.type = 'session' and a.id = old.id and a.changed_at < ${before}
+      where a.type = ${type} and a.id = old.id and a.changed_at < ${before}
     `
     pruned = count
   } while (pruned === portion)

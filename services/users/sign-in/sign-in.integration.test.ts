@@ -3,9 +3,8 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import type { RosterError } from '#lib/errors'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
 import { addMachineUser } from '../operations/user/add-machine-user.ts'
-import { createSession } from '../operations/session/create-session.ts'
 import { ownerOfUser } from '../owners.ts'
-import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
+import { callIn, openUsers, serveDomains, type TestUsers, signInBy } from '../test-users.ts'
 
 let [database, other]: TestDatabase[] = []
 let [users, elsewhere]: TestUsers[] = []
@@ -55,7 +54,7 @@ describe('a human signs in', () => {
       callIn(organizationId),
     )
   const signIn = (loginName: string, password: string) =>
-    createSession(users!, { loginName, password }, { ...callIn(''), clientAddress: fresh() })
+    signInBy(users!, { loginName, password }, { ...callIn(''), clientAddress: fresh() })
 
   test('with the bare name, which the first user has, and always with the domain of the organization', async () => {
     const { userId } = await human('acme', 'arthur', 'acme-password')

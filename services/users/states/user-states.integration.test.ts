@@ -5,8 +5,7 @@ import { createStore } from '#lib/eventstore/store'
 import { createHold } from '#test/support/hold'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
 import { authenticate } from '../operations/internal/authenticate.ts'
-import { createSession } from '../operations/session/create-session.ts'
-import { callIn, openUsers, type TestUsers } from '../test-users.ts'
+import { callIn, openUsers, type TestUsers, signInBy } from '../test-users.ts'
 import { hashToken, newToken, storeToken } from '../token.ts'
 import { model } from '../model.ts'
 import type { UserEvent } from '../vocabulary/user.ts'
@@ -45,10 +44,10 @@ const happens = (id: string, type: UserEvent['type']) =>
   })
 
 const signIn = (loginName: string, context = users) =>
-  createSession(context, { loginName, password: 'password' }, { ...callIn(''), clientAddress: loginName })
+  signInBy(context, { loginName, password: 'password' }, { ...callIn(''), clientAddress: loginName })
 
 const holder = (token: string) =>
-  authenticate(users, { tokenHash: hashToken(token) }).then(
+  authenticate(users, { tokenHash: hashToken(token) }, callIn('')).then(
     ({ userId }) => userId,
     (error: { reason: string }) => error.reason,
   )

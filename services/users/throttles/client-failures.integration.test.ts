@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { countFailure } from './client-failures.ts'
+import { countFailure, countNoToken } from './client-failures.ts'
 import { openUsers, type TestUsers } from '../test-users.ts'
 
 let database: TestDatabase
@@ -60,6 +60,16 @@ test('an address may have five hundred failures, of any clients, and further one
   const before = await rows()
   for (let n = 500; n < 505; n++) expect(await fail(`client ${n}`, from)).toBe('CLIENT_THROTTLED')
   expect(await rows()).toBe(before)
+})
+
+test('texts that are no refresh tokens count as failures of the address, and of no client', async () => {
+  const from = fresh()
+  const seen = await Promise.all(Array.from({ length: 400 }, () => outcome(countNoToken(users, from))))
+  expect(new Set(seen)).toEqual(new Set(['in']))
+  expect(await fail('calm', from)).toBe('in')
+  await users.sql`update turns set paid_until = paid_until + interval '100 seconds' where paid_until > now() + interval '100 seconds'`
+  expect(await outcome(countNoToken(users, from))).toBe('CLIENT_THROTTLED')
+  expect(await outcome(countNoToken(users, fresh()))).toBe('in')
 })
 
 test('a client may have a hundred failures, from all addresses together', async () => {

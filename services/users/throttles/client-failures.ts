@@ -9,18 +9,34 @@ import { type NamedRateLimit, networkOf, rateLimitsFor, takeFromBuckets } from '
  * from anywhere. Only a failing caller gets this error. Secrets and keys are too long to guess, and failures of others
  * must not keep out the owner of the right one.
  */
-export async function countFailure(
-  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
-  clientId: string,
-  address: string,
-): Promise<void> {
-  const [name, network] = [canonicalName(clientId), networkOf(address)]
-  const limits: NamedRateLimit[] = [
-    { name: ['clients from', address], most: 500, pause: 0.6, kind: 'always' },
+export async function countFailure(context: Keeper, clientId: string, address: string): Promise<void> {
+  const name = canonicalName(clientId)
+  await count(context, [
+    ...limitsOf(address),
     { name: ['client from', name, address], most: 10, pause: 30, kind: 'always' },
     { name: ['client', name], most: 100, pause: 36, kind: 'always' },
-  ]
+  ])
+}
+
+/**
+ * Counts a text that came as a refresh token and is none, as a failure of the address alone. A server keeps the tokens of
+ * all its people, and after `sessions end` each of them is such a text: who had it is to sign in again, not to wait.
+ * RESOURCE_EXHAUSTED CLIENT_THROTTLED.
+ */
+export async function countNoToken(context: Keeper, address: string): Promise<void> {
+  await count(context, limitsOf(address))
+}
+
+type Keeper = Pick<Context, 'sql' | 'keys'>
+
+function limitsOf(address: string): NamedRateLimit[] {
+  const network = networkOf(address)
+  const limits: NamedRateLimit[] = [{ name: ['clients from', address], most: 500, pause: 0.6, kind: 'always' }]
   if (network !== undefined) limits.push({ name: ['clients from', network], most: 5000, pause: 0.06, kind: 'always' })
+  return limits
+}
+
+async function count({ sql, keys }: Keeper, limits: NamedRateLimit[]): Promise<void> {
   const retryAfter = await takeFromBuckets(sql, rateLimitsFor(keys, limits))
   if (retryAfter !== undefined)
     throw new RosterError('RESOURCE_EXHAUSTED', 'CLIENT_THROTTLED', 'There were too many failed attempts.', {

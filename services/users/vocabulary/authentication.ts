@@ -1,6 +1,6 @@
 /**
- * The events of machines that sign in. The log is an aggregate of its own, by the user's id, so that the user's
- * sequence stays.
+ * The events of machines that sign in, and of applications that fail to. The log is an aggregate of its own, by the
+ * user's or the application's id, so that the user's sequence stays.
  */
 export type AuthenticationEvent =
   | { type: 'token.issued'; payload: IssuedToken }
@@ -23,9 +23,19 @@ export function evolveAuthentication(): object {
 }
 
 /**
- * Why a machine was refused. `inactive`: it may not sign in. `secret`: the secret is none of its own. `key`: there is
+ * Why a machine or an application was refused. `inactive`: it may not sign in. `method`: it is registered with another
+ * one. `secret`: the secret is none of its own. `key`: there is
  * no such key. `signature`: the key did not sign it. `expired`: the assertion is over. `claims`: the assertion says
  * something else than it must. `replayed`: it was used before. `proof`: the DPoP proof is missing, is for another
  * request, or was used before.
  */
-export type FailureReason = 'inactive' | 'secret' | 'key' | 'signature' | 'expired' | 'claims' | 'replayed' | 'proof'
+export type FailureReason =
+  | 'inactive'
+  | 'method'
+  | 'secret'
+  | 'key'
+  | 'signature'
+  | 'expired'
+  | 'claims'
+  | 'replayed'
+  | 'proof'

@@ -1,10 +1,16 @@
+/** Where a word on an address counts beyond the organization of the person. */
+export type VouchedOn = 'instance'
+
 /** The facts of a code. The code itself is derived from them, the user and the address. */
 export interface NewCode {
   codeId: string
   keyId: string
   /** RFC 3339. */
   expiresAt: string
-  /** The other user who sees the code: it was returned to them, or mailed in a link of theirs. */
+  /**
+   * The other user who sees the code: it was returned to them, or mailed in a link of theirs. The user itself where the
+   * link leads to a host that only callers with permission may name.
+   */
   askedBy?: string
 }
 

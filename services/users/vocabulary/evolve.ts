@@ -1,5 +1,9 @@
 import { evolveAuthentication } from './authentication.ts'
+import { authorizationType, evolveAuthorization } from './authorization.ts'
+import { closureType, evolveClosure } from './closure.ts'
 import { codeMailType, evolveCodeMail } from './code-mail.ts'
+import { consentType, evolveConsent } from './consent.ts'
+import { evolveLoginPolicy, loginPolicyType } from './login-policy.ts'
 import { evolveOwnership, ownershipType } from './ownership.ts'
 import { evolveOrganization, organizationType } from './organization.ts'
 import { evolveNotice, noticeType } from './notice.ts'
@@ -14,9 +18,13 @@ export const evolve = {
   [codeMailType]: evolveCodeMail,
   [ownershipType]: evolveOwnership,
   [organizationType]: evolveOrganization,
+  [closureType]: evolveClosure,
   [passwordCodeType]: evolvePasswordCode,
   [noticeType]: evolveNotice,
   [signInType]: evolveSignIn,
   session: evolveSession,
   authentication: evolveAuthentication,
+  [authorizationType]: evolveAuthorization,
+  [consentType]: evolveConsent,
+  [loginPolicyType]: evolveLoginPolicy,
 }

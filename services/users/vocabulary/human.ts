@@ -1,26 +1,43 @@
 import type { Gender } from '#gen/roster/users/v1/user'
-import type { Code, CodeCause, NewCode } from './code.ts'
+import type { Code, CodeCause, NewCode, VouchedOn } from './code.ts'
 
 export type HumanEvent =
-  | { type: 'human.added'; payload: { userName: string; profile: Profile; email: string; isVerified: boolean } }
+  /** `codeId`: of somebody who registered, the code that verified the address. */
+  | {
+      type: 'human.added'
+      payload: {
+        userName: string
+        profile: Profile
+        email: string
+        isVerified: boolean
+        vouchedOn?: VouchedOn
+        codeId?: string
+      }
+    }
   | { type: 'profile.changed'; payload: Profile }
-  /** `codeId`: the code that proved the right to it. */
-  | { type: 'password.changed'; payload: { codeId?: string } }
+  /** `codeId`: the code that proved the right to it. `keptSessionId`: the session that set it. */
+  | { type: 'password.changed'; payload: { codeId?: string; keptSessionId?: string } }
   /** `vouched`: somebody else, with permission, says that the address is the user's. */
-  | { type: 'email.changed'; payload: { email: string; isVerified: boolean; vouched?: boolean; setBy?: string } }
+  | {
+      type: 'email.changed'
+      payload: { email: string; isVerified: boolean; vouched?: boolean; setBy?: string; vouchedOn?: VouchedOn }
+    }
   /** `codeId`: the code that verified it. Missing where a caller with permission did. */
-  | { type: 'email.verified'; payload: { codeId?: string; vouched?: boolean; setBy?: string } }
+  | { type: 'email.verified'; payload: { codeId?: string; vouched?: boolean; setBy?: string; vouchedOn?: VouchedOn } }
   /** A mail to the former address, which announces the change. */
   | { type: 'email.notice.requested'; payload: { noticeId: string; expiresAt: string } }
   /** A code to be mailed. */
-  | { type: 'email.code.requested'; payload: NewCode & { urlTemplate?: string; cause: CodeCause } }
+  | { type: 'email.code.requested'; payload: NewEmailCode & { urlTemplate?: string; cause: CodeCause } }
   /** A code that was given to the caller. */
-  | { type: 'email.code.returned'; payload: NewCode }
+  | { type: 'email.code.returned'; payload: NewEmailCode }
   /** Somebody tried a wrong code. */
   | { type: 'email.code.rejected'; payload: { codeId: string } }
   /** Stored by earlier versions. Today these are events of `CodeMail`. */
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
+
+/** `vouchedOn`: of the word of whoever sees the code. It proves no more. */
+type NewEmailCode = NewCode & { vouchedOn?: VouchedOn }
 
 type EmailChange = Extract<HumanEvent, { type: 'email.changed' }>['payload']
 

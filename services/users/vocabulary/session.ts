@@ -1,15 +1,41 @@
 export type SessionEvent =
-  | { type: 'created'; payload: { userId: string; expiresAt: string } }
+  /** Only a session of a browser has a `browserId`. Earlier sessions have none of the last three. */
+  | {
+      type: 'created'
+      payload: { userId: string; expiresAt: string; factors?: Factor[]; browserId?: string; signOuts?: number }
+    }
+  /** Once more, in the same browser, or by the login application that has its token. The session lives on from then. */
+  | { type: 'factor.checked'; payload: { userId: string; kind: FactorKind; expiresAt: string } }
+  /** The user went on to an application with it. */
+  | { type: 'chosen'; payload: { userId: string; applicationId: string } }
   | { type: 'ended'; payload: { userId: string } }
+
+/** What somebody proves to sign in. */
+export type FactorKind = 'password'
+
+export interface Factor {
+  kind: FactorKind
+  /** When it was checked, RFC 3339. */
+  at: string
+}
 
 export interface Session {
   userId: string
   expiresAt: string
   ended: boolean
+  /** The last check of each kind. */
+  factors?: Factor[]
+  browserId?: string
+  /** How often all sessions of the user had been ended when it began. */
+  signOuts?: number
 }
 
-export function evolveSession(session: Session | undefined, event: SessionEvent): Session {
+export function evolveSession(session: Session | undefined, event: SessionEvent, at: Date): Session {
   if (event.type === 'created') return { ...event.payload, ended: false }
   if (session === undefined) throw new Error(`a session begins with ${event.type}`)
-  return { ...session, ended: true }
+  if (event.type === 'chosen') return session
+  if (event.type === 'ended') return { ...session, ended: true }
+  const { kind, expiresAt } = event.payload
+  const others = (session.factors ?? []).filter((factor) => factor.kind !== kind)
+  return { ...session, expiresAt, factors: [...others, { kind, at: at.toISOString() }] }
 }

@@ -3,7 +3,7 @@ import type { RosterError } from '#lib/errors'
 import { isAlive } from './code.ts'
 import { living } from './credentials.ts'
 import { withinAnHour } from './human.ts'
-import { evolveSession } from './session.ts'
+import { evolveSession, type Session, type SessionEvent } from './session.ts'
 import { credentialsOf, evolveUser, humanOf, type User, type UserEvent } from './user.ts'
 import { existing, isActive } from '../states/user-state.ts'
 
@@ -132,7 +132,7 @@ describe('the state of a user', () => {
     expect(isActive(states())).toBe(true)
     for (const ended of [states('deactivated'), states('locked'), states('deactivated', 'locked', 'unlocked')])
       expect(isActive(ended)).toBe(false)
-    expect(states('locked', 'deactivated', 'reactivated', 'unlocked')).toEqual(after(added))
+    expect(states('locked', 'deactivated', 'reactivated', 'unlocked')).toEqual({ ...after(added), signOuts: 2 })
   })
 
   test('is nothing but removed after its removal, and no operation finds the user', () => {
@@ -219,10 +219,65 @@ describe('the counted mails', () => {
 })
 
 test('a session ends once, and no session begins with its end', () => {
-  const created = evolveSession(undefined, { type: 'created', payload: { userId: 'u', expiresAt: 'e' } })
+  const created = evolveSession(undefined, { type: 'created', payload: { userId: 'u', expiresAt: 'e' } }, at)
   expect(created).toEqual({ userId: 'u', expiresAt: 'e', ended: false })
-  expect(evolveSession(created, { type: 'ended', payload: { userId: 'u' } })).toEqual({ ...created, ended: true })
-  expect(() => evolveSession(undefined, { type: 'ended', payload: { userId: 'u' } })).toThrow('begins with ended')
+  expect(evolveSession(created, { type: 'ended', payload: { userId: 'u' } }, at)).toEqual({ ...created, ended: true })
+  expect(() => evolveSession(undefined, { type: 'ended', payload: { userId: 'u' } }, at)).toThrow('begins with ended')
+})
+
+test('a session knows the last check of a factor, and lives on from then', () => {
+  const began: Session = { userId: 'u', expiresAt: 'e', ended: false, factors: [{ kind: 'password', at: 'before' }] }
+  const checked: SessionEvent = { type: 'factor.checked', payload: { userId: 'u', kind: 'password', expiresAt: 'f' } }
+  expect(evolveSession(began, checked, at)).toEqual({
+    ...began,
+    expiresAt: 'f',
+    factors: [{ kind: 'password', at: at.toISOString() }],
+  })
+})
+
+test('a new password names the session that goes on, from the number at which it first did so', () => {
+  const kept = (...ids: (string | undefined)[]) => {
+    const events = ids.map((id): UserEvent => ({
+      type: 'password.changed',
+      payload: id === undefined ? {} : { keptSessionId: id },
+    }))
+    return after(added, ...events).keptSession
+  }
+  expect(kept(undefined, 'a')).toEqual({ id: 'a', since: 1 })
+  expect(kept(undefined, 'a', 'a')).toEqual({ id: 'a', since: 1 })
+  expect(kept('a', 'b')).toEqual({ id: 'b', since: 1 })
+  expect(kept('a', undefined, 'a')).toEqual({ id: 'a', since: 2 })
+  expect(kept('a', undefined)).toBeUndefined()
+})
+
+test('what ends all sessions of a user is counted', () => {
+  const counts = (events: UserEvent[]) =>
+    events.reduce<User | undefined>((user, event) => evolveUser(user, event, at), after(added))?.signOuts
+  expect(counts([])).toBeUndefined()
+  expect(
+    counts([
+      { type: 'locked', payload: {} },
+      { type: 'unlocked', payload: {} },
+    ]),
+  ).toBe(1)
+  expect(
+    counts([
+      { type: 'deactivated', payload: {} },
+      { type: 'reactivated', payload: {} },
+    ]),
+  ).toBe(1)
+  expect(
+    counts([
+      { type: 'password.changed', payload: {} },
+      { type: 'password.changed', payload: {} },
+    ]),
+  ).toBe(2)
+  expect(
+    counts([
+      { type: 'removed', payload: { forgetAt: 'f' } },
+      { type: 'restored', payload: {} },
+    ]),
+  ).toBe(1)
 })
 
 test('a machine is answered like a missing user where a human is needed', () => {

@@ -2,6 +2,7 @@ import { RosterError } from '#lib/errors'
 import { type Credentials, noCredentials } from './credentials.ts'
 import { evolveHuman, type Human, type HumanEvent } from './human.ts'
 import { evolveMachine, type Machine, type MachineEvent } from './machine.ts'
+import { signOut, type SignOuts } from './sign-outs.ts'
 import { userNotFound } from './user-not-found.ts'
 
 export type UserEvent =
@@ -15,12 +16,14 @@ type StateEvent =
   | { type: 'reactivated'; payload: {} }
   | { type: 'locked'; payload: {} }
   | { type: 'unlocked'; payload: {} }
+  /** All sessions and authorizations ended. */
+  | { type: 'signed.out'; payload: {} }
   /** `forgetAt`: until then the removal can be undone. Missing: the user is erased at once. */
   | { type: 'removed'; payload: { forgetAt?: string } }
   | { type: 'restored'; payload: {} }
   | { type: 'forgotten'; payload: {} }
 
-export interface User {
+export interface User extends SignOuts {
   userName: string
   human?: Human
   machine?: Machine
@@ -51,21 +54,26 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
   if (user === undefined) throw new Error(`a user begins with ${event.type}`)
   switch (event.type) {
     case 'deactivated':
-      return { ...user, inactive: true }
+      return { ...user, inactive: true, ...signOut(user) }
     case 'reactivated':
       return { ...user, inactive: undefined }
     case 'locked':
-      return { ...user, locked: true }
+      return { ...user, locked: true, ...signOut(user) }
     case 'unlocked':
       return { ...user, locked: undefined }
+    case 'signed.out':
+      return { ...user, ...signOut(user) }
     case 'username.changed':
       return { ...user, ...event.payload }
     case 'removed':
       return { ...gone, forgetAt: event.payload.forgetAt!, former: user }
     case 'restored':
-      return user.former ?? user
+      return user.former ? { ...user.former, ...signOut(user.former) } : user
   }
-  if (user.human) return { ...user, human: evolveHuman(user.human, event as HumanEvent, at) }
+  if (user.human) {
+    const human = evolveHuman(user.human, event as HumanEvent, at)
+    return { ...user, human, ...(event.type === 'password.changed' && signOut(user, event.payload.keptSessionId)) }
+  }
   if (!user.machine) return user
   const machine = evolveMachine(user.machine, event as MachineEvent, at)
   return machine === user.machine ? user : { ...user, machine }

@@ -11,12 +11,6 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 /** The Node of this repository comes first: generators in TypeScript need a newer one than `npm start`. */
 export const environment = { ...process.env, PATH: `${root}node_modules/.bin:${process.env['PATH']}` }
 
-/** Whether the machine has all these programs. */
-export function hasPrograms(...programs: string[]): boolean {
-  const folders = environment.PATH.split(':')
-  return programs.every((program) => folders.some((folder) => existsSync(join(folder, program))))
-}
-
 /**
  * Makes a client from the document by the commands of docs/clients.md, beside the program of the folder `name` here.
  * Returns the folder below `.roster/` where it was built. The next run takes it from there, unless anything changed.

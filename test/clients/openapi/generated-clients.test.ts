@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type OpenApi, operationsOf } from '../../support/openapi.ts'
+import { elsewhere, unlessThereIs } from '../build.ts'
 import { expectOutcome } from '../outcomes.ts'
 import { type Road, roads } from '../roads.ts'
 import { newWork, type WorkDone } from '../work.ts'
-import { build, environment, hasPrograms } from './build.ts'
+import { build, environment } from './build.ts'
 
 const speaks = 'JSON by OpenAPI'
 const jar = 'openapi-generator'
@@ -59,8 +60,8 @@ beforeAll(async () => {
 })
 
 describe.each(generators)('a client by $folder', ({ folder, needs, commands, runs }) => {
-  const missing = needs.filter((program) => !hasPrograms(program))
-  const why = missing.length > 0 ? ` (skipped: there is no ${missing.join(', ')})` : ''
+  // Each takes a minute to build.
+  const why = elsewhere || unlessThereIs(...needs)
   const clients = Object.entries<string[]>(runs)
 
   test.skipIf(why)(`performs the five operations and a search, and reads an error${why}`, async () => {
@@ -74,7 +75,7 @@ describe.each(generators)('a client by $folder', ({ folder, needs, commands, run
   })
 })
 
-const noPython = hasPrograms('python3') ? '' : ' (skipped: there is no python3)'
+const noPython = elsewhere || unlessThereIs('python3')
 
 test.skipIf(noPython)(`openapi-python-client leaves out no operation, and warns of nothing${noPython}`, async () => {
   const place = await build('openapi-python-client', JSON.stringify(document), 'openapi-python-client')
@@ -83,7 +84,7 @@ test.skipIf(noPython)(`openapi-python-client leaves out no operation, and warns 
   expect(modules).toHaveLength(operationsOf(document).length)
 })
 
-const noJava = hasPrograms('java', 'mvn') ? '' : ' (skipped: there is no java or mvn)'
+const noJava = unlessThereIs('java', 'mvn')
 
 test.skipIf(noJava)(`openapi-generator gives the request classes of C# every property${noJava}`, async () => {
   const name = 'openapi-generator-csharp'

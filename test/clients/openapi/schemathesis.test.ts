@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { startOwnHouse } from '../../e2e/own-house.ts'
-import { build, environment, hasPrograms } from './build.ts'
+import { elsewhere, unlessThereIs } from '../build.ts'
+import { build, environment } from './build.ts'
 
 const run = promisify(execFile)
-const why = hasPrograms('python3') ? '' : ' (skipped: there is no python3)'
+const why = elsewhere || unlessThereIs('python3')
 
 // Left out: what ends the caller itself, and the check that all valid data is taken. A cursor, an ETag and a key of
 // idempotency fit the document, and are refused by what is stored.

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { descriptorSet } from '#lib/registry'
 import { build, documentedCommands, environment, unlessThereIs } from '../build.ts'
+import { isLong } from '../../support/long.ts'
 import { expectOutcome } from '../outcomes.ts'
 import { roads } from '../roads.ts'
 import { newWork, type WorkDone } from '../work.ts'
@@ -53,8 +54,10 @@ const languages = [
   },
 ]
 
+const compilesForMinutes = isLong ? '' : ' (skipped in CI: compilers take minutes)'
+
 describe.each(languages)('a client in $language, made of proto/', ({ language, needs, compile, clients }) => {
-  const why = unlessThereIs(...needs)
+  const why = unlessThereIs(...needs) || (language === 'TypeScript' ? '' : compilesForMinutes)
 
   test.skipIf(why).each(clients)(
     `performs the five operations and a search, and reads an error: $client, $speaks${why}`,
@@ -69,7 +72,7 @@ describe.each(languages)('a client in $language, made of proto/', ({ language, n
   )
 })
 
-const noGo = unlessThereIs('go')
+const noGo = unlessThereIs('go') || compilesForMinutes
 
 test.skipIf(noGo)(`the copies of third-party files agree with those that a Go program links${noGo}`, async () => {
   const folder = await buildFromProto('Go', languages[1]!.compile)

@@ -55,7 +55,9 @@ export async function attempt(
   for (const { name, jsonName, fieldKind } of desc.input.fields)
     if (ids[name] !== undefined) spelled[jsonName] = fieldKind === 'list' ? [ids[name]] : ids[name]
   const options = { ...caller, ...(!reads && { headers: { 'if-match': '"999999999999"' } }) }
-  const least = whole ? requestsOf(desc.name as Operation, { ...ids, roleKey: 'reader' })[0]! : {}
+  const least = whole ? { ...requestsOf(desc.name as Operation, { ...ids, roleKey: 'reader' })[0]! } : {}
+  for (const { name, oneof } of desc.input.fields)
+    if (ids[name] !== undefined) for (const other of oneof?.fields ?? []) delete least[other.jsonName]
   const request: JsonObject = { ...least, ...spelled }
   if (!streams) return outcome(await callGrpc(desc.name as Operation, request, options), ids)
   // A rule refuses it, so a stream that passes the permission ends at once.

@@ -10,6 +10,8 @@ export const objectFields = [
   'user_id',
   'session_id',
   'project_id',
+  'app_id',
+  'application_id',
   'webhook_id',
   'grant_id',
   'ProjectService.grant_id',
@@ -120,6 +122,7 @@ async function addObjects(
     add(admin, operation, request, organization)
   const { id: projectId } = await own('AddProject', { name: unique('Project') })
   await own('AddProjectRole', { projectId, roleKey: 'reader', displayName: 'Reader' })
+  const { appId } = await own('AddOIDCApplication', { projectId, name: unique('Application') })
   const { grantId } = await own('AddProjectGrant', { projectId, grantedOrgId, roleKeys: ['reader'] })
   const { userGrantId } = await own('AddUserGrant', { userId, projectId, roleKeys: ['reader'] })
   const { webhookId } = await own('AddWebhook', { url: 'https://receiver.example.com/' })
@@ -132,6 +135,8 @@ async function addObjects(
     user_id: userId,
     session_id: sessionId,
     project_id: projectId,
+    app_id: appId,
+    application_id: appId,
     webhook_id: webhookId,
     grant_id: userGrantId,
     'ProjectService.grant_id': grantId,

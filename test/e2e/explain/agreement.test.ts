@@ -6,14 +6,13 @@ import { inSeconds } from '../../examples/machines.ts'
 import { ok, unique } from '../../examples/people.ts'
 import type { CallOptions } from '../clients/call.ts'
 import { callGrpc } from '../clients/grpc.ts'
-import { isLong } from '../../support/long.ts'
 import { startOwnHouse } from '../own-house.ts'
 import { type Change, changes, type Scene } from './histories.ts'
 import { explains, type Question, questionsAbout } from './questions.ts'
 
 const byUrl = inject('roster').house === undefined
 const why = byUrl ? ' (skipped: it takes a Roster of its own)' : ''
-const seconds = isLong ? 40 : 15
+const seconds = 15
 
 let house: Awaited<ReturnType<typeof startOwnHouse>>
 let admin: CallOptions

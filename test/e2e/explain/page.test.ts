@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, expect, test } from 'vitest'
 import { admin, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
+import { newAskingApplication } from '../../examples/person-tokens.ts'
 import { grantProject, newProject } from '../../examples/projects.ts'
 import { call } from '../clients/encodings.ts'
 
@@ -24,6 +25,7 @@ beforeAll(async () => {
   const { userId } = ada
   owner = await newMember(acme, ['ORG_OWNER'])
   const shop = await newProject(umbrella, ['seller'])
+  const { clientId } = await newAskingApplication(umbrella, shop)
   const ofShop = await grantProject(umbrella, shop, acme, ['seller'])
   const request = { userId, projectId: shop, roleKeys: ['seller'] }
   const { userGrantId } = ok(await call('AddUserGrant', request, admin(acme)))
@@ -40,17 +42,19 @@ beforeAll(async () => {
     'grant-of-shop': ofShop,
     'grant-of-ada': userGrantId as string,
     'r-81': requestId,
+    'client-of-shop': clientId,
   }))
     ids.set(name, id)
 })
 
-test('the page has three worked examples', () => {
-  expect(examples).toHaveLength(3)
+test('the page has four worked examples', () => {
+  expect(examples).toHaveLength(4)
 })
 
 test.each(examples)('the answer of the page is the true one: $title', async ({ request, answer }) => {
   const asked = JSON.parse(withIds(JSON.stringify(request))) as JsonObject
-  const explained = async () => (await call('ExplainPermission', asked, owner)).ok
+  const operation = 'clientId' in asked ? 'ExplainSignIn' : 'ExplainPermission'
+  const explained = async () => (await call(operation, asked, owner)).ok
   await expect
     .poll(async () => plain(await explained()), { timeout: 10_000 })
     .toEqual(plain(JSON.parse(withIds(JSON.stringify(answer)))))

@@ -11,7 +11,6 @@ import {
 } from '@zitadel/proto/zitadel/project_pb'
 import { type UserSchema, UserState } from '@zitadel/proto/zitadel/user/v2/user_pb'
 import { type UserGrantSchema, UserGrantState } from '@zitadel/proto/zitadel/user_pb'
-import { isLong } from '../../support/long.ts'
 
 type Init<Schema extends DescMessage> = Exclude<MessageInitShape<Schema>, { $typeName: string }>
 
@@ -49,10 +48,10 @@ export function idsFrom(base: number): () => string {
 
 export const sizes = {
   organizations: 6,
-  users: isLong ? 1000 : 660,
+  users: 660,
   projects: 50,
   projectGrants: 25,
-  userGrants: isLong ? 2000 : 1320,
+  userGrants: 1320,
 }
 const roleKeys = ['reader', 'writer', 'team/auditor', 'OWNER']
 const first = ['Ada', 'Ben', 'Chloé', 'Dora', 'Emil', 'Fatma', 'Goran']

@@ -3,8 +3,10 @@ import { createConnectTransport } from '@connectrpc/connect-node'
 import { createServerTransport } from '@zitadel/client/node'
 import { createAdminServiceClient, createAuthServiceClient, createManagementServiceClient } from '@zitadel/client/v1'
 import {
+  createOIDCServiceClient,
   createOrganizationServiceClient,
   createSessionServiceClient,
+  createSettingsServiceClient,
   createUserServiceClient,
 } from '@zitadel/client/v2'
 import { createClientTransport } from '@zitadel/client/web'
@@ -19,7 +21,9 @@ export interface Clients {
   user: Service
   session: Service
   /** Undefined where the package has no service with an equal. */
+  oidc: Service | undefined
   org: Service | undefined
+  settings: Service | undefined
 }
 
 /** Methods of a service by their names in lowerCamelCase. */
@@ -72,7 +76,9 @@ export function nodeClients(
     management: service(node.createManagementClient(url, interceptor)),
     user: service(node.createUserClient(url, interceptor)),
     session: service(node.createSessionClient(url, interceptor)),
+    oidc: undefined,
     org: undefined,
+    settings: undefined,
   }
 }
 
@@ -91,7 +97,9 @@ function connectKind(
         management: createManagementServiceClient(transport) as unknown as Service,
         user: createUserServiceClient(transport) as unknown as Service,
         session: createSessionServiceClient(transport) as unknown as Service,
+        oidc: createOIDCServiceClient(transport) as unknown as Service,
         org: createOrganizationServiceClient(transport) as unknown as Service,
+        settings: createSettingsServiceClient(transport) as unknown as Service,
       }
     },
     oneof: (name, member, value) => ({ [name]: { case: member, value } }),

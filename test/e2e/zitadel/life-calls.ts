@@ -13,6 +13,17 @@ const humanV2 = ({ kind }: World) => ({
 })
 const user = ({ ids }: World) => ({ userId: ids['human'] })
 const grant = ({ humanId, ids }: World) => ({ userId: humanId, grantId: ids['grant'] })
+const app = ({ ids }: World) => ({ projectId: ids['project'], appId: ids['app'] })
+const oidcApp = (world: World) => ({
+  ...project(world),
+  name: unique('app'),
+  redirectUris: ['https://app.example.com/'],
+  responseTypes: [0],
+  grantTypes: [0, 2],
+  appType: 0,
+  authMethodType: 0,
+  version: 0,
+})
 const projectGrant = ({ ids }: World) => ({ projectId: ids['project'], grantId: ids['projectGrant'] })
 
 /** The life of users, organizations, members and grants. */
@@ -151,6 +162,8 @@ export const lifeCalls: Call[] = [
   ),
   call('org', 'listOrganizations', async ({ admin }) => {
     expect((await admin.org!['listOrganizations']!({})).result.length).toBeGreaterThan(1)
+    const queries = [{ query: { case: 'defaultQuery', value: {} } }]
+    expect((await admin.org!['listOrganizations']!({ queries })).result.map(({ id }: any) => id)).toEqual(['default'])
   }),
   step('admin', 'removeOrg', ({ ids }) => ({ orgId: ids['org'] })),
   call('auth', 'getMyUser', async ({ human, humanId }) => {
@@ -162,10 +175,47 @@ export const lifeCalls: Call[] = [
     () => ({}),
     (answer) => expect(answer.result).toContain('user.read'),
   ),
+  step('management', 'addOIDCApp', oidcApp, (answer, world) => {
+    expect(answer.clientSecret).toMatch(/./)
+    keep('client', 'clientId')(answer, world)
+    keep('app', 'appId')(answer, world)
+  }),
+  step(
+    'management',
+    'getAppByID',
+    app,
+    has('app', ({ ids, kind }) => {
+      const config = { clientId: ids['client'], redirectUris: ['https://app.example.com/'], grantTypes: [0, 2] }
+      return { id: ids['app'], state: 1, ...kind.oneof('config', 'oidcConfig', expect.objectContaining(config)) }
+    }),
+  ),
+  step('management', 'listApps', (world) => ({ ...project(world), ...query }), lists(id('app'))),
+  step('management', 'updateApp', (world) => ({ ...app(world), name: unique('app') })),
+  step('management', 'updateOIDCAppConfig', (world) => ({ ...app(world), redirectUris: ['https://app.example.com/'] })),
+  step('management', 'regenerateOIDCClientSecret', app, (answer) => expect(answer.clientSecret).toMatch(/./)),
+  step('management', 'deactivateApp', app),
+  step('management', 'reactivateApp', app),
+  step(
+    'management',
+    'addAPIApp',
+    (world) => ({ ...project(world), name: unique('api'), authMethodType: 0 }),
+    keep('app', 'appId'),
+  ),
+  step('management', 'regenerateAPIClientSecret', app, (answer) => expect(answer.clientSecret).toMatch(/./)),
+  step('management', 'updateAPIAppConfig', (world) => ({ ...app(world), authMethodType: 1 })),
+  step('management', 'addAppKey', (world) => ({ ...app(world), type: 1 }), keep('appKey', 'id')),
+  step('management', 'listAppKeys', app, lists(id('appKey'))),
+  step('management', 'removeAppKey', (world) => ({ ...app(world), keyId: world.ids['appKey'] })),
+  step('management', 'removeApp', app),
   step('management', 'removeUser', id('human')),
   step('user', 'deleteUser', ({ ids }) => ({ userId: ids['machine'] })),
   step('management', 'removeProject', id('project')),
-  step('management', 'listApps', project, () => {}),
+  step(
+    'management',
+    'listActions',
+    () => ({}),
+    () => {},
+  ),
 ]
 
 function members(service: 'management' | 'admin', of: string, where: (world: World) => object, role: string): Call[] {

@@ -23,7 +23,9 @@ const services: Record<Call['service'], string> = {
   management: 'Management',
   user: 'User (v2, v2beta)',
   session: 'Session (v2, v2beta)',
+  oidc: 'OIDC (v2)',
   org: 'Organization (v2)',
+  settings: 'Settings (v2)',
 }
 
 /** The page with this table between its marks. Throws where the page has no marks. */

@@ -16,8 +16,8 @@ export async function moveProjects(migration: Migration, organization: OurOrgani
 
 async function moveProject(migration: Migration, organization: OurOrganization, project: Project): Promise<void> {
   const { target, report, dry, projects } = migration
-  const { id, name, state, details } = project
-  const request = { name, projectId: id }
+  const { id, name, state, details, projectRoleAssertion, projectRoleCheck, hasProjectCheck } = project
+  const request = { name, projectId: id, projectRoleAssertion, projectRoleCheck, hasProjectCheck }
   const isForeign = details?.resourceOwner !== organization.id
   const fault = isForeign ? 'ZITADEL says that it belongs to another organization' : undefined
   const why = fault ?? faultsOf('roster.grants.v1.AddProjectRequest', request)

@@ -65,8 +65,9 @@ export function typesOf({ streams }: Method, overHttp2: boolean): string[] {
   return [`${connect}proto`, `${connect}json`, ...grpc.flatMap((type) => [type, `${type}+proto`])]
 }
 
-function takesGet({ reads, streams }: Method): boolean {
-  return reads && !streams
+// Logs keep addresses, so no secret comes in one.
+function takesGet({ reads, streams, desc }: Method): boolean {
+  return reads && !streams && !desc.input.fields.some(({ name }) => /(secret|password|session_token)$/.test(name))
 }
 
 /** Whether the request is a Connect client's, wherever it goes. */

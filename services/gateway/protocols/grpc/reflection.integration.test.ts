@@ -26,16 +26,21 @@ afterAll(async () => {
 
 const versions = ['v1', 'v1alpha'].map((version) => `grpc.reflection.${version}.ServerReflection`)
 const own = ['grpc.health.v1.Health', ...versions]
-const internal = ['users', 'grants', 'idp'].map((service) => `roster.${service}.v1.InternalService`)
+/** What only services call, and only browsers. */
+const hidden = [
+  ...['users', 'grants', 'idp'].map((service) => `roster.${service}.v1.InternalService`),
+  'roster.users.v1.SignInService',
+  'roster.users.v1.AccountService',
+]
 
-test('reflection shows every service that the gateway answers, and none that is internal', async () => {
+test('reflection shows every service that the gateway answers, and none that is internal or for pages', async () => {
   const listed = (await buf('--list-services', gateway.url)).trim().split('\n')
-  const ofContract = [...registry].filter(({ kind, typeName }) => kind === 'service' && !internal.includes(typeName))
+  const ofContract = [...registry].filter(({ kind, typeName }) => kind === 'service' && !hidden.includes(typeName))
   expect(listed.toSorted()).toEqual([...ofContract.map(({ typeName }) => typeName), ...own].toSorted())
   for (const service of listed.filter((name) => !own.includes(name)))
     for (const { name } of registry.getService(service)!.methods)
       expect(await statusOf(`/${service}/${name}`), `${service}.${name}`).not.toBe(12)
-  for (const name of internal)
+  for (const name of hidden)
     await expect(buf('-d', '{}', `${gateway.url}/${name}/Anything`)).rejects.toThrow('failed to find service')
 })
 

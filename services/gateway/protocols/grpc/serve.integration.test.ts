@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 const answered = [...registry].flatMap(({ kind, typeName }) =>
-  kind === 'service' && !typeName.endsWith('.InternalService') ? [typeName] : [],
+  kind === 'service' && !/\.(Internal|SignIn|Account)Service$/.test(typeName) ? [typeName] : [],
 )
 const Health = makeClientConstructor(healthService, 'Health')
 
@@ -180,7 +180,7 @@ test('health and readiness follow the services: without an essential one not rea
   })
   expect(await readyz()).toEqual([200, { status: 'ok' }])
   for (const name of ['', ...answered]) expect(await check(name)).toBe('SERVING')
-  expect(await check('roster.users.v1.InternalService')).toBe('5')
+  for (const name of ['Internal', 'SignIn', 'Account']) expect(await check(`roster.users.v1.${name}Service`)).toBe('5')
 
   await gateway.services.get('idp')!.stop()
   expect(await readyz()).toEqual([200, { status: 'degraded', missing: ['idp'], ...waiting('idp') }])

@@ -25,14 +25,20 @@ export async function readForm(desc: DescMessage, exchange: Exchange, allowance:
   const parameters = parseForm(await readFormBody(exchange, allowance))
   const client = desc.field['clientSecret'] && readBasic(header('authorization'))
   if (client) addClient(parameters, client)
+  const headers: Record<string, string | boolean | undefined> = {
+    dpop_proof: header('dpop'),
+    http_basic: client !== undefined,
+  }
   for (const field of desc.fields) {
-    const value = field.name === 'dpop_proof' ? header('dpop') : parameters.get(field.name)
+    const { name } = field
+    const value = name in headers ? headers[name] : parameters.get(name)
     if (value) reflect(desc, message).set(field, value)
   }
   return message
 }
 
-async function readFormBody({ request, header }: Exchange, allowance: Allowance): Promise<string> {
+/** Reads the body of a form, as text. Errors of `readBody`; INVALID_ARGUMENT CONTENT_TYPE_UNSUPPORTED. */
+export async function readFormBody({ request, header }: Exchange, allowance: Allowance): Promise<string> {
   const type = header('content-type') ?? ''
   checkContentEncoding(header)
   const body = await readBody(request, header('content-length'), allowance)

@@ -1,15 +1,21 @@
 import type { ListProjectRolesRequest, ListProjectRolesResponse } from '#gen/roster/grants/v1/internal_service'
 import { RosterError } from '#lib/errors'
+import { listAdmissions } from '../../admissions.ts'
 import type { Context } from '../../context.ts'
 import { effectiveRoles } from '../../effective-roles.ts'
 import type { Project } from '../../vocabulary/project.ts'
 
 export async function listProjectRoles(
   context: Context,
-  { userId, projectId }: ListProjectRolesRequest,
+  { userId, projectId, userOrganizationId }: ListProjectRolesRequest,
 ): Promise<ListProjectRolesResponse> {
   const project = await context.store.load<Project>('project', projectId)
   if (!project || project.state.removed)
     throw new RosterError('NOT_FOUND', 'PROJECT_NOT_FOUND', 'There is no such project.')
-  return { organizationId: project.organizationId, grants: await effectiveRoles(context, project, userId) }
+  const [grants, admissions] = await Promise.all([
+    effectiveRoles(context, project, userId),
+    userOrganizationId === '' ? [] : listAdmissions(context, project, { userId, organizationId: userOrganizationId }),
+  ])
+  const admits = admissions.some(({ byUserGrant }) => !byUserGrant)
+  return { organizationId: project.organizationId, grants, admits, admissions }
 }

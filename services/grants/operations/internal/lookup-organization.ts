@@ -11,14 +11,18 @@ export async function lookupOrganization(
 ): Promise<LookupOrganizationResponse> {
   if (by?.$case === 'organizationId') {
     const organization = await store.load<Organization>('organization', by.value)
-    if (organization && !organization.state.removed) return { organizationId: organization.id }
+    if (organization && !organization.state.removed) {
+      const { primaryDomain, ownedDomain } = organization.state
+      const isOwned = ownedDomain === primaryDomain
+      return { organizationId: organization.id, ownedDomain: isOwned ? primaryDomain : '', primaryDomain }
+    }
   }
   if (by?.$case === 'primaryDomain') {
-    const [found] = await orUnavailable(sql<LookupOrganizationResponse[]>`
+    const [found] = await orUnavailable(sql<Pick<LookupOrganizationResponse, 'organizationId'>[]>`
       select aggregate_id as "organizationId" from unique_keys
       where kind = ${keyKinds.primaryDomain} and scope = '' and key = ${by.value}
     `)
-    if (found) return found
+    if (found) return { ...found, ownedDomain: '', primaryDomain: '' }
   }
   throw organizationNotFound()
 }

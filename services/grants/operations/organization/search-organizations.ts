@@ -5,6 +5,7 @@ import {
   type SearchOrganizationsResponse,
 } from '#gen/roster/grants/v1/organization_service'
 import type { Existing } from '#lib/eventstore/aggregate'
+import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { type Order, search } from '#lib/search/search'
 import { textCondition } from '#lib/search/text-condition'
@@ -18,7 +19,7 @@ export async function searchOrganizations(
   request: SearchOrganizationsRequest,
   call: Call,
 ): Promise<SearchOrganizationsResponse> {
-  const { name, primaryDomain, state, sortingColumn, descending } = request
+  const { name, primaryDomain, state, sortingColumn, descending, defaultQuery } = request
   const first: Order['by'][number] =
     sortingColumn === OrganizationFieldName.ORGANIZATION_FIELD_NAME_NAME
       ? { column: sql`o.canonical_name`, type: 'text' }
@@ -37,6 +38,7 @@ export async function searchOrganizations(
         true
         ${name ? sql`and ${textCondition(sql, nameColumn, name.text, name.method)}` : sql``}
         ${primaryDomain ? sql`and o.primary_domain = ${primaryDomain}` : sql``}
+        ${defaultQuery ? sql`and o.organization_id = ${instance.organization.id}` : sql``}
         ${state ? sql`and o.inactive = ${state === OrganizationState.ORGANIZATION_STATE_INACTIVE}` : sql``}
       `,
       order: { by: [first, { column: sql`o.organization_id`, type: 'text' }], descending },

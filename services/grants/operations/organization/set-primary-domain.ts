@@ -4,6 +4,7 @@ import type { Decision } from '#lib/eventstore/command'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
+import { isBesideFormer } from '#lib/schema/releases'
 import type { Context } from '../../context.ts'
 import { existingOrganization } from '../../organizations/active-organization.ts'
 import { claimDomain, domainKey } from '../../organizations/new-organization.ts'
@@ -17,17 +18,24 @@ export const setPrimaryDomain = {
     if (!ours && !holds(caller, 'org.write')) throw permissionDenied()
   },
 
-  async handle({ store }: Context, { domain }: SetPrimaryDomainRequest, call: Call): Promise<SetPrimaryDomainResponse> {
+  async handle(
+    { store, sql }: Context,
+    { domain }: SetPrimaryDomainRequest,
+    call: Call,
+  ): Promise<SetPrimaryDomainResponse> {
+    // A replica of the former release could not publish it.
+    const setOn = holds(call.caller, 'org.write') && !(await isBesideFormer(sql)) ? 'instance' : undefined
     return store.execute({
       aggregate: { type: 'organization', id: call.organizationId },
       call,
       decide(aggregate: Aggregate<Organization>): Decision<OrganizationEvent> {
-        const { primaryDomain } = existingOrganization(aggregate)
-        if (primaryDomain === domain) return { events: [], answer: undefined }
+        const { primaryDomain, ownedDomain } = existingOrganization(aggregate)
+        const isNew = primaryDomain !== domain
+        // Who may choose any domain confirms one that others chose.
+        if (!isNew && (setOn === undefined || ownedDomain === domain)) return { events: [], answer: undefined }
         return {
-          claims: [claimDomain(domain)],
-          releases: [domainKey(primaryDomain)],
-          events: [{ type: 'domain.changed', payload: { primaryDomain: domain } }],
+          ...(isNew && { claims: [claimDomain(domain)], releases: [domainKey(primaryDomain)] }),
+          events: [{ type: 'domain.changed', payload: { primaryDomain: domain, ...(setOn && { setOn }) } }],
           answer: undefined,
         }
       },

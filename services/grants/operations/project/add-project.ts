@@ -2,8 +2,10 @@ import type { AddProjectRequest, AddProjectResponse } from '#gen/roster/grants/v
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
+import { refuseBesideFormer } from '#lib/schema/releases'
 import { v7 as uuid } from 'uuid'
 import { permitChosenId, refuseTakenId } from '../../chosen-id.ts'
+import { changedChecks } from '../../projects/changed-checks.ts'
 import { refuseInactive } from '../../organizations/active-organization.ts'
 import type { Context } from '../../context.ts'
 import type { Project, ProjectEvent } from '../../vocabulary/project.ts'
@@ -13,7 +15,10 @@ export const addProject = {
     permitChosenId(caller, 'project.write', projectId)
   },
 
-  async handle({ store }: Context, { name, projectId }: AddProjectRequest, call: Call): Promise<AddProjectResponse> {
+  async handle({ sql, store }: Context, request: AddProjectRequest, call: Call): Promise<AddProjectResponse> {
+    const { name, projectId } = request
+    const checks = changedChecks({}, request)
+    if (checks.length > 0) await refuseBesideFormer(sql)
     return store.execute({
       aggregate: { type: 'project', id: projectId ?? uuid() },
       creates: true,
@@ -24,7 +29,7 @@ export const addProject = {
         refuseTakenId(project)
         return {
           organizationId: call.organizationId,
-          events: [{ type: 'added', payload: { name } }],
+          events: [{ type: 'added', payload: { name } }, ...checks],
           answer: undefined,
         }
       },

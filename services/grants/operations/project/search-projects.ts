@@ -24,8 +24,8 @@ export async function searchProjects(
   const first: Order['by'][number] = byCreation
     ? { column: sql`p.created_at`, type: 'timestamptz' }
     : { column: sql`p.canonical_name`, type: 'text' }
-  const shown = sql`jsonb_build_object('name', p.name, 'inactive', p.inactive)`
-  const page = await search<Existing<Pick<Project, 'name' | 'inactive'>>>(
+  const shown = sql`jsonb_strip_nulls(jsonb_build_object('name', p.name, 'inactive', p.inactive, 'checks', a.state -> 'checks'))`
+  const page = await search<Existing<Pick<Project, 'name' | 'inactive' | 'checks'>>>(
     { sql, keys: config.ROSTER_ENCRYPTION_KEY },
     {
       method: 'SearchProjects',

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AddMachineKeyRequest, AddMachineKeyResponse } from '#gen/roster/users/v1/credential_service'
+import { faultsOfKey, joseName } from '#lib/credentials/key-algorithms'
+import { newKeyPair, type ReadKey, readPublicKey } from '#lib/credentials/public-key'
 import { RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
@@ -7,9 +9,7 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
 import { warningAtOnce } from '../../credentials/expiry-warnings.ts'
-import { joseName } from '../../credentials/key-algorithms.ts'
 import { checkExpiry, expiryOf, permitCredential } from '../../credentials/new-credential.ts'
-import { newKeyPair, type ReadKey, readPublicKey } from '../../credentials/public-key.ts'
 import { living } from '../../vocabulary/credentials.ts'
 import { machineCredentials, type User, type UserEvent } from '../../vocabulary/user.ts'
 
@@ -20,7 +20,7 @@ export const addMachineKey = {
 
   check: async (context: Context, request: AddMachineKeyRequest, call: Call): Promise<Violation[]> => [
     ...(await checkExpiry(context, request, call)),
-    ...checkPublicKey(request),
+    ...faultsOfKey(request),
   ],
 
   async handle({ store }: Context, request: AddMachineKeyRequest, call: Call): Promise<AddMachineKeyResponse> {
@@ -47,16 +47,6 @@ export const addMachineKey = {
       }),
     })
   },
-}
-
-function checkPublicKey({ publicKey, algorithm }: AddMachineKeyRequest): Violation[] {
-  // The rule on its length refuses an empty key.
-  if (!publicKey) return []
-  const read = readPublicKey(publicKey)
-  if ('problem' in read) return [{ field: 'publicKey', description: read.problem }]
-  const wanted = joseName(algorithm)
-  if (wanted === undefined || wanted === read.algorithm) return []
-  return [{ field: 'publicKey', description: `is a key for ${read.algorithm}, not for ${wanted}` }]
 }
 
 function decide(

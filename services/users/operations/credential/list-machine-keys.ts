@@ -1,7 +1,7 @@
 import type { ListMachineKeysRequest, ListMachineKeysResponse } from '#gen/roster/users/v1/credential_service'
+import { fromJoseName } from '#lib/credentials/key-algorithms'
 import { details } from '#lib/eventstore/aggregate'
 import type { Context } from '../../context.ts'
-import { fromJoseName } from '../../credentials/key-algorithms.ts'
 import { datesOf, loadCredentials } from '../../credentials/machine-credentials.ts'
 
 export async function listMachineKeys(

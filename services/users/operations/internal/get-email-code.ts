@@ -13,6 +13,7 @@ import { type CodePurpose, deriveCode } from '../../email/code.ts'
 import { checkTemplate, defaultTemplate, linkOf, linkTargets } from '../../email/link.ts'
 import { findNotice } from '../../email/notice.ts'
 import type { Config } from '../../config.ts'
+import { registrationMail } from '../../registration/registration-mail.ts'
 import { eachMail } from './each-mail.ts'
 import { isActive } from '../../states/user-state.ts'
 import { type Code, isAlive } from '../../vocabulary/code.ts'
@@ -35,9 +36,13 @@ export async function getEmailCode(
 const codeOf = (code: EmailCode | undefined) => (code ? { code } : {})
 
 async function find(context: Context, { userId, codeId, kind }: MailKey): Promise<EmailCode | undefined> {
+  if (kind === MailKind.MAIL_KIND_REGISTRATION) return registrationMail(context, userId, codeId)
   const user = await context.store.load<User>('user', userId)
   return user?.state.human && contentOf(kind)(context, user, user.state.human, codeId)
 }
+
+// That of the request.
+const kind = MailKind.MAIL_KIND_UNSPECIFIED
 
 type Content = (
   context: Context,
@@ -70,7 +75,7 @@ const emailChanged: Content = async (context, user, human, noticeId) => {
   if (!notice) return undefined
   const nothing = { code: '', url: '' }
   const times = { expirationDate: notice.expiresAt, changeDate: notice.requestedAt }
-  return { email: mailAddress(notice.address), ...nothing, ...namesOf(human), ...times }
+  return { email: mailAddress(notice.address), ...nothing, ...namesOf(human), ...times, kind }
 }
 
 function codeMail(
@@ -82,7 +87,7 @@ function codeMail(
   const code = deriveCode(keys, facts, id, human.email, purpose)
   const url = linkOf(templateFor(facts, config, page), { UserID: id, Code: code, OrgID: organizationId })
   const times = { expirationDate: new Date(facts.expiresAt), changeDate: undefined }
-  return { email: mailAddress(human.email), code, url, ...namesOf(human), ...times }
+  return { email: mailAddress(human.email), code, url, ...namesOf(human), ...times, kind }
 }
 
 function namesOf({ profile: { preferredLanguage, displayName } }: Human) {

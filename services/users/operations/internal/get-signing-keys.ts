@@ -2,6 +2,7 @@ import type { GetSigningKeysRequest, GetSigningKeysResponse } from '#gen/roster/
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../oauth/issuer.ts'
 
+/** Those of access tokens alone: a gateway takes what is signed by them for one. */
 export async function getSigningKeys(
   { config, signingKeys }: Context,
   _request: GetSigningKeysRequest,

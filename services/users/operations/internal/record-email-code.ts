@@ -4,9 +4,9 @@ import {
   type RecordEmailCodeRequest,
   type RecordEmailCodeResponse,
 } from '#gen/roster/users/v1/internal_service'
+import { orUnavailable } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import type { Store } from '#lib/eventstore/store'
 import type { Call } from '#lib/rpc/headers'
 import { telemetry } from '#lib/telemetry/telemetry'
 import type { Context } from '../../context.ts'
@@ -17,16 +17,17 @@ import { type PasswordCode, type PasswordCodeEvent, passwordCodeType } from '../
 import type { User } from '../../vocabulary/user.ts'
 
 export async function recordEmailCode(
-  { store, log }: Context,
+  { store, sql, log }: Context,
   { mails, ...one }: RecordEmailCodeRequest,
   call: Call,
 ): Promise<RecordEmailCodeResponse> {
+  const stored = { store, sql }
   if (mails.length === 0) {
-    await record(store, one, call)
+    await record(stored, one, call)
     return { recorded: [] }
   }
   const ends = await eachMail(log, mails, (mail) =>
-    inOwnTrace(mail, () => record(store, mail, { ...call, requestId: mail.codeId, cause: mail.cause })),
+    inOwnTrace(mail, () => record(stored, mail, { ...call, requestId: mail.codeId, cause: mail.cause })),
   )
   return { recorded: ends.map(({ done }) => done) }
 }
@@ -37,10 +38,17 @@ function inOwnTrace({ traceparent }: MailEnd, work: () => Promise<void>): Promis
   return tracing ? tracing.together({ name: 'record mail' }, traceparent ? [traceparent] : [], work) : work()
 }
 
-async function record(store: Store, mail: Omit<MailEnd, 'cause' | 'traceparent'>, call: Call): Promise<void> {
+async function record(
+  { store, sql }: Pick<Context, 'store' | 'sql'>,
+  mail: Omit<MailEnd, 'cause' | 'traceparent'>,
+  call: Call,
+): Promise<void> {
   const { userId, codeId, failure, kind } = mail
   const reads = [{ type: 'user', id: userId }]
-  if (kind === MailKind.MAIL_KIND_PASSWORD_RESET)
+  if (kind === MailKind.MAIL_KIND_REGISTRATION)
+    // Nobody exists who could have an event.
+    await orUnavailable(sql`delete from unsent_mails where mail_id = ${codeId} and kind = 'registration'`)
+  else if (kind === MailKind.MAIL_KIND_PASSWORD_RESET)
     await store.execute({
       aggregate: { type: passwordCodeType, id: userId },
       call,

@@ -1,39 +1,57 @@
 import type { IntrospectTokenRequest, IntrospectTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import type { Call } from '#lib/rpc/headers'
+import { findPerson } from '../../authorization/later-facts.ts'
+import { methodOf } from '../../oauth/application-client.ts'
 import { authenticateOnce, checkClient } from '../../oauth/client.ts'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../oauth/issuer.ts'
-import type { Machine } from '../../oauth/machines.ts'
+import { mayKnow } from '../../oauth/may-know.ts'
+import { personScope, scopesOf } from '../../oauth/person-scope.ts'
+import { roleMaps } from '../../oauth/role-claims.ts'
 import { findRoles } from '../../oauth/scoped-roles.ts'
 import { readScope } from '../../oauth/scope.ts'
+import { describeRefreshToken } from '../../refresh/describe-refresh-token.ts'
+import type { Allowed } from '../../policy/judge.ts'
 import { type FoundToken, findToken, hashToken } from '../../token.ts'
 
 export const introspectToken = {
   check: (_context: Context, request: IntrospectTokenRequest) => checkClient(request),
   async handle(context: Context, request: IntrospectTokenRequest, call: Call): Promise<IntrospectTokenResponse> {
     const client = await authenticateOnce(context, request, call)
+    // Whoever may name a public client would learn what others may not.
+    if (!('machine' in client) && methodOf(client.application) === 'none') return client.fail('method')
     const token = await findToken(context, hashToken(request.token))
-    return token && mayKnow(client.machine, token) ? describe(context, token, call) : nothing(false)
+    if (!token) {
+      const refreshToken = await describeRefreshToken(context, client, request.token, call)
+      return { ...nothing(refreshToken !== undefined), ...refreshToken }
+    }
+    const { authorizationId } = token
+    const person = authorizationId === undefined ? undefined : await findPerson(context, 'token', authorizationId, call)
+    const isOver = authorizationId !== undefined && !person
+    if (isOver || !mayKnow(client, token, person?.allowed.application.id)) return nothing(false)
+    return describe(context, token, person?.allowed, call)
   },
 }
 
-function mayKnow(machine: Machine, { organizationId, access }: FoundToken): boolean {
-  return [organizationId, access?.projectOrganizationId].includes(machine.organizationId)
-}
-
-async function describe(context: Context, token: FoundToken, call: Call): Promise<IntrospectTokenResponse> {
+async function describe(
+  context: Context,
+  token: FoundToken,
+  allowed: Allowed | undefined,
+  call: Call,
+): Promise<IntrospectTokenResponse> {
   const { userId, organizationId, expiresAt, access } = token
   const scope = readScope(access?.scope ?? '')
+  const of = allowed && personScope(scopesOf(allowed, scope), allowed.application.oidc!, allowed.project)
   const thumbprint = access?.dpopThumbprint
   const iss = issuerOf(context.config)
   const { projectOrganizationId: _, ...roles } = await findRoles(context, { id: userId, organizationId }, scope, call)
   return {
     ...nothing(true),
     ...(access && {
-      clientId: userId,
+      clientId: allowed?.application.clientId ?? userId,
       jti: access.tokenId,
       iat: seconds(access.issuedAt),
-      scope: scope.text || undefined,
+      scope: (of?.given ?? scope.text) || undefined,
     }),
     username: token.user.userName,
     tokenType: thumbprint ? 'DPoP' : 'Bearer',
@@ -44,6 +62,10 @@ async function describe(context: Context, token: FoundToken, call: Call): Promis
     iss,
     organization: organizationId,
     ...roles,
+    namedClaims:
+      of?.asksMaps && scope.projectId !== undefined
+        ? await roleMaps(context, scope.projectId, roles.projectRoles, call)
+        : undefined,
   }
 }
 

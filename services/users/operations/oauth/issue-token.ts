@@ -1,22 +1,52 @@
 import type { IssueTokenRequest, IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
-import { verifyProof } from '#lib/dpop'
+import { verifyProof } from '#lib/credentials/dpop'
+import { orUnavailable, readNow } from '#lib/database/database'
 import { RosterError, type Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
+import { type Presenter, redeemCode } from '../../authorization/redeem.ts'
+import { refresh } from '../../refresh/refresh.ts'
 import { type BoundKey, issueAccessToken } from '../../oauth/access-token.ts'
-import { authenticateBearer, authenticateClient, checkClient, type Client } from '../../oauth/client.ts'
+import {
+  authenticateBearer,
+  authenticateClient,
+  authenticateOnce,
+  checkClient,
+  type MachineClient,
+} from '../../oauth/client.ts'
 import type { Context } from '../../context.ts'
+import type { ProvedClient } from '../../oauth/failing-client.ts'
 import { grantTypes } from '../../oauth/grant-types.ts'
 import { tokenEndpointOf } from '../../oauth/issuer.ts'
 import { findRoles } from '../../oauth/scoped-roles.ts'
 import { invalidScope, readScope } from '../../oauth/scope.ts'
-import { singleUse } from '../../oauth/single-use.ts'
+import { singleUse, useUp } from '../../oauth/single-use.ts'
 
-export const issueToken = { check, beforeReplay, handle }
+export const issueToken = {
+  check,
+  // What may be used once says itself what a repetition is.
+  ignoresKey: ({ grantType }: IssueTokenRequest) => ofPeople.has(grantType),
+  beforeReplay,
+  handle,
+}
+
+/** The grants of people, which applications present. */
+const ofPeople = new Map<
+  string,
+  {
+    needs: 'code' | 'refreshToken'
+    exchange(context: Context, request: IssueTokenRequest, by: Presenter, call: Call): Promise<IssueTokenResponse>
+  }
+>([
+  [grantTypes.authorizationCode, { needs: 'code', exchange: redeemCode }],
+  [grantTypes.refreshToken, { needs: 'refreshToken', exchange: refresh }],
+])
 
 function check(_context: Context, request: IssueTokenRequest): Violation[] {
   const { grantType, assertion, clientSecret, clientAssertion } = request
-  if (grantType !== grantTypes.jwtBearer) return checkClient(request)
-  if (assertion === '') return [{ field: 'assertion', description: 'is needed for this grant' }]
+  const needs = grantType === grantTypes.jwtBearer ? 'assertion' : ofPeople.get(grantType)?.needs
+  const missing = needs && request[needs] === '' ? [{ field: needs, description: 'is needed for this grant' }] : []
+  if (grantType !== grantTypes.jwtBearer) return [...missing, ...checkClient(request)]
+  if (assertion === '') return missing
   // The assertion is the only proof. A second one could be of another machine.
   return Object.entries({ clientSecret, clientAssertion }).flatMap(([field, value]) =>
     value === '' ? [] : [{ field, description: 'must not come with this grant' }],
@@ -24,11 +54,29 @@ function check(_context: Context, request: IssueTokenRequest): Violation[] {
 }
 
 async function handle(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
-  const { grantType } = request
+  const ofPerson = ofPeople.get(request.grantType)
+  if (!ofPerson) return issueToMachine(context, request, call)
+  const client = await authenticateOnce(context, request, call)
+  if (!('application' in client) || !client.application.oidc)
+    throw unauthorizedClient('Only applications that people sign in to')
+  const dpopThumbprint = await useProof(context, client, request.dpopProof)
+  return ofPerson.exchange(context, request, { client, dpopThumbprint }, call)
+}
+
+async function useProof(context: Context, client: ProvedClient, text: string): Promise<string | undefined> {
+  if (text === '') return undefined
+  const { thumbprint, once } = await readProof(context, client, text, await orUnavailable(readNow(context.sql)))
+  return (await useUp(context.sql, once)) ? thumbprint : client.fail('proof', once.taken)
+}
+
+async function issueToMachine(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
+  const { grantType, dpopProof } = request
   const scope = readScope(request.scope)
   const client = await authenticate(context, request, call)
-  const bound = await readProof(context, client, request.dpopProof)
-  const roles = await findRoles(context, client.machine, scope, call)
+  const { machine } = client
+  const isBound = dpopProof !== '' || machine.state.machine!.dpopRequired
+  const bound = isBound ? await readProof(context, client, dpopProof, machine.readAt) : undefined
+  const roles = await findRoles(context, machine, scope, call)
   if (scope.projectId !== undefined && roles.projectRoles.length === 0) throw invalidScope()
   try {
     return await issueAccessToken(context, { client, grantType, scope, roles, bound }, call)
@@ -43,25 +91,32 @@ async function beforeReplay(context: Context, request: IssueTokenRequest, call: 
   await authenticate(context, request, call)
 }
 
-function authenticate(context: Context, request: IssueTokenRequest, call: Call): Promise<Client> {
+function authenticate(context: Context, request: IssueTokenRequest, call: Call): Promise<MachineClient> {
   const authenticator = authenticators.get(request.grantType)
   if (!authenticator)
-    throw new RosterError('INVALID_ARGUMENT', 'UNSUPPORTED_GRANT_TYPE', 'Machines cannot use this grant type.')
+    throw new RosterError('INVALID_ARGUMENT', 'UNSUPPORTED_GRANT_TYPE', 'There is no such grant type.')
   return authenticator(context, request, call)
 }
 
-type Authenticate = (context: Context, request: IssueTokenRequest, call: Call) => Promise<Client>
+type Authenticate = (context: Context, request: IssueTokenRequest, call: Call) => Promise<MachineClient>
 
 const authenticators = new Map<string, Authenticate>([
-  [grantTypes.clientCredentials, authenticateClient],
   [
-    grantTypes.jwtBearer,
-    (context, { assertion, clientId }, call) =>
-      authenticateBearer(context, assertion, { clientId, method: 'jwt-bearer', refusal: invalidGrant() }, call),
+    grantTypes.clientCredentials,
+    async (context, request, call) => {
+      const client = await authenticateClient(context, request, call)
+      if ('machine' in client) return client
+      throw unauthorizedClient('Only machines')
+    },
   ],
+  [grantTypes.jwtBearer, (context, request, call) => authenticateBearer(context, request, noMachine(), call)],
 ])
 
-function invalidGrant() {
+function unauthorizedClient(who: string) {
+  return new RosterError('INVALID_ARGUMENT', 'UNAUTHORIZED_CLIENT', `${who} can use this grant type.`)
+}
+
+function noMachine() {
   return new RosterError(
     'INVALID_ARGUMENT',
     'INVALID_GRANT',
@@ -69,9 +124,13 @@ function invalidGrant() {
   )
 }
 
-async function readProof({ config }: Context, { machine, fail }: Client, text: string): Promise<BoundKey | undefined> {
-  if (text === '' && !machine.state.machine!.dpopRequired) return undefined
-  const proof = await verifyProof(text, { verb: 'POST', url: tokenEndpointOf(config), now: machine.readAt })
+async function readProof(
+  { config }: Context,
+  { fail }: Pick<ProvedClient, 'fail'>,
+  text: string,
+  now: Date,
+): Promise<BoundKey> {
+  const proof = await verifyProof(text, { verb: 'POST', url: tokenEndpointOf(config), now })
   const taken = new RosterError('INVALID_ARGUMENT', 'DPOP_PROOF_INVALID', 'The request needs a valid DPoP proof.')
   if (!proof) return fail('proof', taken)
   return { thumbprint: proof.thumbprint, once: { ...singleUse('dpop_proof', proof.id, proof.end), taken } }

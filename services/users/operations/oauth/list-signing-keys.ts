@@ -2,8 +2,8 @@ import type { ListSigningKeysRequest, ListSigningKeysResponse } from '#gen/roste
 import type { Context } from '../../context.ts'
 
 export async function listSigningKeys(
-  { signingKeys }: Context,
+  { signingKeys, idTokenKeys }: Context,
   _request: ListSigningKeysRequest,
 ): Promise<ListSigningKeysResponse> {
-  return { keys: signingKeys.published() }
+  return { keys: [...signingKeys.published(), ...idTokenKeys.published()] }
 }

@@ -3,6 +3,9 @@ import type { Origin } from '#lib/eventstore/command'
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { AuthenticationEvent } from '../../vocabulary/authentication.ts'
+import { revokeAccessToken } from '../../authorization/revoke-access-token.ts'
+import { revokeRefreshToken } from '../../refresh/revoke-refresh-token.ts'
+import { readRefreshToken } from '../../secrets/refresh-token.ts'
 import { authenticateClient, checkClient } from '../../oauth/client.ts'
 import type { Context } from '../../context.ts'
 import { useUp } from '../../oauth/single-use.ts'
@@ -14,6 +17,12 @@ export const revokeToken = {
   check: (_context: Context, request: RevokeTokenRequest) => checkClient(request),
   async handle(context: Context, request: RevokeTokenRequest, call: Call): Promise<RevokeTokenResponse> {
     const client = await authenticateClient(context, request, call)
+    if (!('machine' in client)) {
+      if (!readRefreshToken(context.keys, request.token)) return revokeAccessToken(context, client, request.token, call)
+      if (client.once && !(await useUp(context.sql, client.once))) return client.fail('replayed')
+      await revokeRefreshToken(context, client, request.token, call)
+      return {}
+    }
     const hash = hashToken(request.token)
     const token = await findToken(context, hash)
     const { id: userId, organizationId } = client.machine

@@ -7,13 +7,15 @@ import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { countLimit, limitsHit } from '#lib/limits-hit'
 import type { Context } from '../../context.ts'
+import { canonicalAddress } from '../../email/address.ts'
 import { canRecover, makeCode } from '../../passwords/recovery.ts'
 import { keysOf } from '../../passwords/reset-code.ts'
-import { findLoginUser } from '../../sign-in/login-user.ts'
+import { findLoginUser } from '../../names/meaning.ts'
 import { isOpen } from '../../../organization-status.ts'
 import { statuses } from '../../organizations/statuses.ts'
 import { mayStillActOn } from '../../may-act-on.ts'
 import { isActive } from '../../states/user-state.ts'
+import { loadLoginPolicy } from '../../policy/load-login-policy.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { type NamedRateLimit, networkOf, rateLimitsFor, takeFromBuckets } from '../../throttles/token-buckets.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
@@ -48,6 +50,7 @@ export async function mailCode(context: Context, loginName: string, call: Call):
   const { requestId, deadline, once } = call
   const setBy = found?.state.human?.emailSetBy
   const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))
+  const { hidePasswordReset } = await loadLoginPolicy(context, found?.organizationId ?? '')
   let throttled: unknown
   const store = (isAllowed: boolean) =>
     context.store.execute({
@@ -61,14 +64,15 @@ export async function mailCode(context: Context, loginName: string, call: Call):
         throttled = tooManyCodes(state, now)
         if (throttled) return nothing
         const { human } = (of as Aggregate<User>).state!
-        // Somebody may have set another address meanwhile.
-        if (human!.emailSetBy !== setBy) return nothing
+        // Somebody may have set another address meanwhile. A former one still names its user, and recovers nothing.
+        const isFormer = found?.address !== undefined && found.address !== canonicalAddress(human!.email)
+        if (isFormer || human!.emailSetBy !== setBy) return nothing
         return makeCode(context, of!, { codeId, human: human!, returned: false, by: 'stranger' }, now)
       },
       respond: () => ({}),
     })
   try {
-    await store(isTrusted)
+    await store(isTrusted && !hidePasswordReset)
     countLimit(throttled)
   } catch (error) {
     if (!(error instanceof RosterError) || error.reason !== 'MAILS_THROTTLED') throw error

@@ -1,17 +1,20 @@
 import type { DeleteSessionRequest, DeleteSessionResponse } from '#gen/roster/users/v1/session_service'
-import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { permitCredential } from '../../credentials/new-credential.ts'
-import { ownerOf } from '../../sign-in/sessions.ts'
+import { endHalfDone } from '../../sign-in/half-done-sessions.ts'
+import { findPresented } from '../../sign-in/presented-session.ts'
+import { ownerOf, sessionNotFound } from '../../sign-in/sessions.ts'
 import type { Session, SessionEvent } from '../../vocabulary/session.ts'
 
 export const deleteSession = {
-  async permit({ sessionId }: DeleteSessionRequest, call: Call, holdsPermission: boolean, context: Context) {
+  async permit(request: DeleteSessionRequest, call: Call, holdsPermission: boolean, context: Context) {
+    const { sessionId, sessionToken } = request
     // Validation comes later.
     if (sessionId.includes('\0')) return
+    if (sessionToken !== '' && (await findPresented(context, sessionId, sessionToken))) return
     const owner = await ownerOf(context, sessionId)
     if (owner) await permitCredential(owner, call, holdsPermission, context)
   },
@@ -19,10 +22,12 @@ export const deleteSession = {
 }
 
 async function handle(
-  { store }: Context,
+  { sql, store }: Context,
   { sessionId }: DeleteSessionRequest,
   call: Call,
 ): Promise<DeleteSessionResponse> {
+  const halfDone = await endHalfDone(sql, sessionId)
+  if (halfDone) return { details: halfDone }
   return store.execute({
     aggregate: { type: 'session', id: sessionId },
     call,
@@ -32,6 +37,6 @@ async function handle(
 }
 
 function decide({ state: session }: Aggregate<Session>): Decision<SessionEvent> {
-  if (!session || session.ended) throw new RosterError('NOT_FOUND', 'SESSION_NOT_FOUND', 'There is no such session.')
+  if (!session || session.ended) throw sessionNotFound()
   return { events: [{ type: 'ended', payload: { userId: session.userId } }], answer: undefined }
 }

@@ -1,14 +1,14 @@
 import type { DeleteUserSessionsRequest, DeleteUserSessionsResponse } from '#gen/roster/users/v1/session_service'
 import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
-import type { Decision, Outcome } from '#lib/eventstore/command'
+import type { Decision } from '#lib/eventstore/command'
 import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { requireMayActOn } from '../../may-act-on.ts'
+import { ending } from '../../sign-in/sessions.ts'
 import { existing } from '../../states/user-state.ts'
-import type { Session, SessionEvent } from '../../vocabulary/session.ts'
-import type { User } from '../../vocabulary/user.ts'
+import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export const deleteUserSessions = {
   permit: ({ userId }: DeleteUserSessionsRequest, call: Call, _holdsPermission: boolean, context: Context) =>
@@ -24,12 +24,14 @@ async function handle(
   // Conditions are about the user, and the answer is yet to be made.
   const { once: _, ...bound } = call
   const { ifMatch: _match, ifNoneMatch: _noneMatch, ...keyed } = call
+  // What applications have goes on without a session. So it ends for good, with all that comes of what is under way.
+  const [given] = await orUnavailable(context.sql`select from authorizations where user_id = ${userId} limit 1`)
   const { after: user } = await context.store.execute({
     aggregate: { type: 'user', id: userId },
     call: bound,
-    decide({ state }: Aggregate<User>): Decision {
+    decide({ state }: Aggregate<User>): Decision<UserEvent> {
       existing(state)
-      return { events: [], answer: undefined }
+      return { events: given ? [{ type: 'signed.out', payload: {} }] : [], answer: undefined }
     },
   })
   const sessions = await orUnavailable(context.sql<{ id: string }[]>`
@@ -47,15 +49,4 @@ async function handle(
   })
   if (failure) throw failure
   return answer
-}
-
-function ending(id: string) {
-  return {
-    aggregate: { type: 'session', id },
-    decide: ({ state }: Aggregate<Session>): Decision<SessionEvent, boolean> =>
-      state && !state.ended
-        ? { events: [{ type: 'ended', payload: { userId: state.userId } }], answer: true }
-        : { events: [], answer: false },
-    respond: ({ answer }: Outcome<Session, boolean>) => answer,
-  }
 }

@@ -1,62 +1,71 @@
-import type {
-  SearchMySessionsRequest,
-  SearchMySessionsResponse,
-  SearchUserSessionsRequest,
-  SearchUserSessionsResponse,
-} from '#gen/roster/users/v1/session_service'
+import { TimestampQueryMethod } from '#gen/roster/object/v1/search'
+import type { SearchSessionsRequest, SearchSessionsResponse } from '#gen/roster/users/v1/session_service'
+import type { Fragment, Sql } from '#lib/database/database'
+import type { Violation } from '#lib/errors'
+import { evenUnreadable, type Existing } from '#lib/eventstore/aggregate'
+import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
-import type { Paging } from '#lib/search/cursor'
 import { search } from '#lib/search/search'
 import type { Context } from '../../context.ts'
+import { checkedColumns, type CheckedRow, livingSessions, showChecked } from '../../sign-in/checked-sessions.ts'
+import type { User } from '../../vocabulary/user.ts'
 
-export async function searchMySessions(
-  context: Context,
-  request: SearchMySessionsRequest,
-  call: Call,
-): Promise<SearchMySessionsResponse> {
-  return searchSessions(context, 'SearchMySessions', call.caller.userId, request, call)
+export const searchSessions = {
+  check(_context: Context, { sessionIds, userId }: SearchSessionsRequest): Violation[] {
+    if (sessionIds.length > 0 || userId !== '') return []
+    return [{ field: 'sessionIds', description: 'must name sessions, or userId a user' }]
+  },
+
+  async handle(context: Context, request: SearchSessionsRequest, call: Call): Promise<SearchSessionsResponse> {
+    const { sql, store } = context
+    const { sessionIds, userId, creation } = request
+    const found = (table: Fragment) => sql`
+      ${isVisible(sql, table, call)}
+      ${sessionIds.length > 0 ? sql`and ${table}.session_id = any(${sessionIds}::text[])` : sql``}
+      ${userId === '' ? sql`` : sql`and ${table}.user_id = ${userId}`}
+    `
+    const { rows, nextCursor, total } = await search<CheckedRow>(context, {
+      method: 'SearchSessions',
+      request,
+      call,
+      columns: checkedColumns(sql),
+      from: livingSessions(sql, found),
+      where: creation ? isOfTime(sql, creation) : sql`true`,
+      // The ids are UUIDs of version 7, which hold the time.
+      order: { by: [{ column: sql`s.id collate "C"`, type: 'text' }], descending: request.descending },
+    })
+    const ids = [...new Set(rows.map((row) => row.userId))]
+    // Loads of one moment share a statement.
+    const loaded = await Promise.all(ids.map((id) => evenUnreadable(store.load<User>('user', id))))
+    const users = new Map(loaded.flatMap((user) => (user?.state ? [[user.id, user as Existing<User>]] : [])))
+    const sessions = rows.flatMap((row) => showChecked(row, users.get(row.userId)) ?? [])
+    return { sessions, nextCursor, total }
+  },
 }
 
-export async function searchUserSessions(
-  context: Context,
-  request: SearchUserSessionsRequest,
-  call: Call,
-): Promise<SearchUserSessionsResponse> {
-  return searchSessions(context, 'SearchUserSessions', request.userId, request, call)
+function isVisible(sql: Sql, table: Fragment, { caller, organizationId }: Call): Fragment {
+  if (holds(caller, 'session.read')) return sql`true`
+  const isOwn = sql`${table}.user_id = ${caller.userId}`
+  if (!holds(caller, 'session.read', organizationId)) return isOwn
+  return sql`(${isOwn} or ${table}.organization_id = ${organizationId})`
 }
 
-async function searchSessions(
-  context: Context,
-  method: string,
-  userId: string,
-  request: Paging,
-  call: Call,
-): Promise<SearchMySessionsResponse> {
-  const { sql } = context
-  const { rows, nextCursor, total } = await search<SessionRow>(context, {
-    method,
-    request,
-    call,
-    columns: sql`
-      t.session_id as id, t.expires_at as "expirationDate",
-      (select created_at from aggregates a where a.type = 'session' and a.id = t.session_id) as "creationDate"
-    `,
-    from: sql`tokens t`,
-    where: sql`t.user_id = ${userId} and t.session_id <> '' and t.expires_at > roster_now()`,
-    // The ids are UUIDs of version 7, which hold the time.
-    order: { by: [{ column: sql`t.session_id collate "C"`, type: 'text' }], descending: true },
-  })
-  const sessions = rows.map(({ id, creationDate, expirationDate }) => ({
-    id,
-    creationDate,
-    expirationDate,
-    isCurrent: id === call.caller.sessionId,
-  }))
-  return { sessions, nextCursor, total }
+function isOfTime(sql: Sql, { creationDate, method }: NonNullable<SearchSessionsRequest['creation']>): Fragment {
+  // Answers hold whole milliseconds.
+  return sql`date_trunc('milliseconds', s.created_at) ${comparison(sql, method)} ${creationDate!}`
 }
 
-interface SessionRow {
-  id: string
-  creationDate: Date
-  expirationDate: Date
+function comparison(sql: Sql, method: TimestampQueryMethod): Fragment {
+  switch (method) {
+    case TimestampQueryMethod.TIMESTAMP_QUERY_METHOD_GREATER:
+      return sql`>`
+    case TimestampQueryMethod.TIMESTAMP_QUERY_METHOD_GREATER_OR_EQUALS:
+      return sql`>=`
+    case TimestampQueryMethod.TIMESTAMP_QUERY_METHOD_LESS:
+      return sql`<`
+    case TimestampQueryMethod.TIMESTAMP_QUERY_METHOD_LESS_OR_EQUALS:
+      return sql`<=`
+    default:
+      return sql`=`
+  }
 }

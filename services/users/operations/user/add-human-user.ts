@@ -8,12 +8,13 @@ import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
 import { checkAddress } from '../../email/address.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
-import { claimUserName, refuseTakenId } from '../../new-user.ts'
+import { type Vouch, vouching } from '../../names/vouching.ts'
+import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
 import { statuses } from '../../organizations/statuses.ts'
 import { refuseRemovedOrganization } from '../../../organization-status.ts'
 import { hashPassword } from '../../sign-in/password.ts'
 import { checkUserName } from '../../user-name.ts'
-import type { Profile } from '../../vocabulary/human.ts'
+import type { VouchedOn } from '../../vocabulary/code.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export const addHumanUser = {
@@ -24,7 +25,8 @@ export const addHumanUser = {
       request.password === undefined
         ? undefined
         : await hashPassword(request.password, { lane: call.caller.userId, deadline: call.deadline })
-    return context.store.execute(createHuman(context, request, call, passwordHash))
+    const vouch = await vouching(context, call.organizationId, [request.email?.verification], call)
+    return context.store.execute(createHuman(context, request, call, vouch, passwordHash))
   },
 }
 
@@ -42,6 +44,7 @@ export function createHuman(
   context: Context,
   request: AddHumanUserRequest,
   call: Call,
+  vouch: Vouch,
   passwordHash?: string,
 ): Command<User, UserEvent, string | undefined, AddHumanUserResponse> {
   const userId = request.userId ?? uuid()
@@ -56,7 +59,7 @@ export function createHuman(
       refuseRemovedOrganization(status!)
       const { organizationId } = call
       const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
-      return decide(user, request, call, code, passwordHash)
+      return decide(user, request, call, { code, vouchedOn: vouch(email) }, passwordHash)
     },
     respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
   }
@@ -66,16 +69,22 @@ function decide(
   user: Aggregate<User>,
   request: AddHumanUserRequest,
   { organizationId, caller }: Call,
-  code: CodeRequest | undefined,
+  { code, vouchedOn }: { code: CodeRequest | undefined; vouchedOn: VouchedOn | undefined },
   passwordHash: string | undefined,
 ): Decision<UserEvent, string | undefined> {
   refuseTakenId(user)
   const { userName } = request
   const added: UserEvent = {
     type: 'human.added',
-    payload: { userName, profile: toProfile(request), email: request.email!.email, isVerified: code === undefined },
+    payload: {
+      userName,
+      profile: newProfile(request.profile!),
+      email: request.email!.email,
+      isVerified: code === undefined,
+      ...(!code && vouchedOn && { vouchedOn }),
+    },
   }
-  const requested = code && codeRequested(code, 'creation', caller.userId)
+  const requested = code && codeRequested(code, 'creation', { callerId: caller.userId, userId: user.id, vouchedOn })
   return {
     organizationId,
     claims: [claimUserName(organizationId, userName)],
@@ -86,18 +95,5 @@ function decide(
         ? []
         : [(sql) => sql`insert into passwords (user_id, hash) values (${user.id}, ${passwordHash})`],
     answer: code?.returned,
-  }
-}
-
-function toProfile({ profile }: AddHumanUserRequest): Profile {
-  const { firstName, lastName, nickName, displayName, preferredLanguage, gender } = profile!
-  return {
-    firstName,
-    lastName,
-    ...(nickName !== undefined && { nickName }),
-    // A display name may be as long as one name, not as two.
-    displayName: displayName ?? [...`${firstName} ${lastName}`].slice(0, 200).join(''),
-    preferredLanguage,
-    gender,
   }
 }

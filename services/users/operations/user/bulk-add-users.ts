@@ -9,6 +9,7 @@ import { bulkResults } from '#lib/bulk-results'
 import type { Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import { vouching } from '../../names/vouching.ts'
 import { checkUserName } from '../../user-name.ts'
 import { checkHuman, createHuman } from './add-human-user.ts'
 import { createMachine } from './add-machine-user.ts'
@@ -20,10 +21,14 @@ export const bulkAddUsers = {
       return user ? checkUserName(user.value.userName, `users[${index}].machine.userName`) : []
     }),
 
-  handle(context: Context, { users }: BulkAddUsersRequest, call: Call): Promise<BulkAddUsersResponse> {
+  async handle(context: Context, { users }: BulkAddUsersRequest, call: Call): Promise<BulkAddUsersResponse> {
+    const verifications = users.map(({ user }) =>
+      user?.$case === 'human' ? user.value.email?.verification : undefined,
+    )
+    const vouch = await vouching(context, call.organizationId, verifications, call)
     return context.store.executeAll<Added, BulkAddUsersResponse>({
       commands: users.map(({ user }) =>
-        user!.$case === 'human' ? createHuman(context, user!.value, call) : createMachine(user!.value, call),
+        user!.$case === 'human' ? createHuman(context, user!.value, call, vouch) : createMachine(user!.value, call),
       ),
       call,
       lane: call.organizationId,

@@ -6,9 +6,18 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../../context.ts'
-import { checkVerification, codeRequested, requestCode, templateOf } from '../../email/verification.ts'
+import {
+  checkVerification,
+  codeRequested,
+  requestCode,
+  templateOf,
+  type Verification,
+} from '../../email/verification.ts'
 import { requireMayActOn } from '../../may-act-on.ts'
+import { readProof } from '../../names/read-proofs.ts'
+import { vouching } from '../../names/vouching.ts'
 import { throttle } from '../../throttles/throttle.ts'
+import type { VouchedOn } from '../../vocabulary/code.ts'
 import { humanOf, type User, type UserEvent } from '../../vocabulary/user.ts'
 
 export const resendEmailCode = {
@@ -29,11 +38,16 @@ export const resendEmailCode = {
 
   async handle(context: Context, request: ResendEmailCodeRequest, call: Call): Promise<ResendEmailCodeResponse> {
     const codeId = randomUUID()
-    const askedBy = call.caller.userId === request.userId ? undefined : call.caller.userId
+    const { userId, verification } = request
+    const user = await context.store.load<User>('user', userId)
+    const human = user?.state.human
+    const vouch = await vouching(context, user?.organizationId ?? '', [verification], call)
+    const isProved = (await readProof(context, userId, human)) !== 'organization'
+    const asked = { verification, isProved, callerId: call.caller.userId, vouchedOn: vouch(human?.email ?? '') }
     return context.store.execute({
-      aggregate: { type: 'user', id: request.userId },
+      aggregate: { type: 'user', id: userId },
       call,
-      decide: (user: Aggregate<User>, now) => decide(context, user, codeId, { request, askedBy }, now),
+      decide: (user: Aggregate<User>, now) => decide(context, user, codeId, asked, now),
       respond: ({ after, answer: verificationCode }) => ({ details: details(after), verificationCode }),
     })
   },
@@ -43,17 +57,19 @@ function decide(
   context: Context,
   { id, organizationId, state }: Aggregate<User>,
   codeId: string,
-  { request: { verification }, askedBy }: { request: ResendEmailCodeRequest; askedBy: string | undefined },
+  asked: { verification?: Verification; isProved: boolean; callerId: string; vouchedOn: VouchedOn | undefined },
   now: Date,
 ): Decision<UserEvent, string | undefined> {
   const human = humanOf(state)
-  if (human.isVerified)
+  const { verification } = asked
+  // What the organization alone says, the person may prove.
+  if (human.isVerified && asked.isProved)
     throw new RosterError('FAILED_PRECONDITION', 'EMAIL_ALREADY_VERIFIED', 'The address is verified already.')
   const code = requestCode(context, verification, { codeId, userId: id, email: human.email, organizationId }, now)!
   if (code.returned === undefined) {
     throttle(human.resends, 5, 3600, now, 'CODE_THROTTLED')
     throttle(human.resends, 1, 60, now, 'CODE_THROTTLED')
   }
-  const { event, uses } = codeRequested(code, 'resend', askedBy)
+  const { event, uses } = codeRequested(code, 'resend', { ...asked, userId: id })
   return { events: [event], uses, answer: code.returned }
 }

@@ -10,8 +10,10 @@ import type { Context } from '../../context.ts'
 import { checkAddress, sameAddress } from '../../email/address.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { type Notice, noticeDropped, requestNotice } from '../../email/notice.ts'
+import { vouchingFor } from '../../names/vouching.ts'
 import { requireMayActOn } from '../../may-act-on.ts'
 import { throttle } from '../../throttles/throttle.ts'
+import type { VouchedOn } from '../../vocabulary/code.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
 import { humanOf, type User, type UserEvent } from '../../vocabulary/user.ts'
 
@@ -34,6 +36,7 @@ export const setEmail = {
 
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
     const [codeId, noticeId] = [randomUUID(), randomUUID()]
+    const { vouch, isOwnWord } = await vouchingFor(context, request, call)
     const change = (isNoticed: boolean): Promise<SetEmailResponse> =>
       context.store.execute({
         aggregate: { type: 'user', id: request.userId },
@@ -45,7 +48,8 @@ export const setEmail = {
           // Another spelling of the present address is that address.
           const email = present !== undefined && sameAddress(present, request.email) ? present : request.email
           const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now)
-          const decision = decide(user, { ...request, email }, code, call.caller.userId, now)
+          const word = { vouchedOn: vouch(email), callerId: call.caller.userId, isOwnWord }
+          const decision = decide(user, { ...request, email }, code, word, now)
           const notice = isNoticed && requestNotice(context, user, email, noticeId, now)
           return notice ? withNotice(decision, notice) : decision
         },
@@ -70,20 +74,21 @@ function decide(
   { id, state }: Aggregate<User>,
   { email, verification }: SetEmailRequest,
   code: CodeRequest | undefined,
-  callerId: string,
+  { callerId, vouchedOn, isOwnWord }: Word,
   now: Date,
 ): Decision<UserEvent, string | undefined> {
   const human = humanOf(state)
   const own = callerId === id
   const { emailSetBy } = human
   const events: UserEvent[] = []
-  const vouched = !code && !own ? { vouched: true } : {}
+  const vouched = !code && { ...(!own && { vouched: true }), ...(vouchedOn && { vouchedOn }) }
   if (email !== human.email) {
     const setBy = own ? {} : { setBy: callerId }
     events.push({ type: 'email.changed', payload: { email, isVerified: !code, ...vouched, ...setBy } })
   } else if (!code) {
     const setBy = emailSetBy !== undefined && emailSetBy !== callerId && { setBy: callerId }
-    if (!human.isVerified || setBy) events.push({ type: 'email.verified', payload: { ...vouched, ...setBy } })
+    if (!human.isVerified || setBy || (isOwnWord && vouchedOn))
+      events.push({ type: 'email.verified', payload: { ...vouched, ...setBy } })
   } else if (human.isVerified) {
     if (verification?.$case !== 'isVerified')
       throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_CHANGED', 'This is the verified address already.')
@@ -93,8 +98,16 @@ function decide(
   if (!code) return { events, answer: undefined }
   if (own && code.returned === undefined)
     throttle(withinAnHour(human.ownChanges, now), ownChangesAnHour, 3600, now, 'EMAIL_CHANGES_THROTTLED')
-  const { event, uses } = own ? codeRequested(code, 'own-change') : codeRequested(code, 'change', callerId)
+  const { event, uses } = codeRequested(code, own ? 'own-change' : 'change', { callerId, userId: id, vouchedOn })
   return { events: [...events, event], uses, answer: code.returned }
+}
+
+interface Word {
+  callerId: string
+  /** Where the caller's word counts. */
+  vouchedOn: VouchedOn | undefined
+  /** The present address is verified by the word of the organization alone. */
+  isOwnWord: boolean
 }
 
 function withNotice(

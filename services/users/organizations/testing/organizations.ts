@@ -10,10 +10,9 @@ import { connectNats } from '#lib/nats/connect-nats'
 import { createDatabase } from '#test/support/database'
 import { createHold } from '#test/support/hold'
 import { model } from '../../model.ts'
-import { createSession } from '../../operations/session/create-session.ts'
 import { addHumanUser } from '../../operations/user/add-human-user.ts'
 import { addMachineUser } from '../../operations/user/add-machine-user.ts'
-import { callIn, openUsers } from '../../test-users.ts'
+import { callIn, openUsers, signInBy } from '../../test-users.ts'
 import { startFollowingOrganizations } from '../follow-organizations.ts'
 
 export const soon = { timeout: 15_000, interval: 20 }
@@ -100,7 +99,7 @@ export async function openOrganizations() {
         callIn(own.organizationId),
       ),
     signIn: (loginName: string, context = users) =>
-      createSession(context, { loginName, password: 'password' }, { ...callIn(''), clientAddress: loginName }),
+      signInBy(context, { loginName, password: 'password' }, { ...callIn(''), clientAddress: loginName }),
     /** A store whose next transaction waits after `arrived`, until `release`. */
     held() {
       const store = createStore(slow.wrap(users.sql), model, users.log, () => {}, undefined, users)

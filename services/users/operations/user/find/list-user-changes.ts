@@ -1,8 +1,6 @@
-import type { Event } from '#gen/roster/feed/v1/feed'
 import type { ListUserChangesRequest, ListUserChangesResponse } from '#gen/roster/users/v1/user_service'
 import { orUnavailable, type Sql } from '#lib/database/database'
 import { eventColumns } from '#lib/eventstore/event-page'
-import { describeEnvelope, describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
@@ -11,6 +9,7 @@ import { cursorInvalid, readCursor, writeCursor } from '#lib/search/cursor'
 import { runQueued } from '#lib/search/search-queue'
 import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../../../context.ts'
+import { showChange } from '../../../search/show-change.ts'
 import { existing } from '../../../states/user-state.ts'
 import { codeMailType } from '../../../vocabulary/code-mail.ts'
 import { credentialEvents } from '../../../vocabulary/credentials.ts'
@@ -48,7 +47,7 @@ export async function listUserChanges(
     const last = page.findLast((event) => event.aggregate_type === type)
     return (type === 'session' ? last?.position : last?.sequence) ?? places[index]!
   })
-  const changes = (await orUnavailable(personal.decryptEvents(sql, page))).map(show)
+  const changes = (await orUnavailable(personal.decryptEvents(sql, page))).map(showChange)
   return { changes, nextCursor: page.length === read.length ? '' : writeCursor(keys, asked, next) }
 }
 
@@ -94,14 +93,4 @@ function select(sql: Sql, userId: string, hidden: Hidden, places: string[], numb
     ) changes
     order by position desc limit ${number}
   `
-}
-
-function show(row: StoredEvent): Event {
-  const time = row.created_at
-  try {
-    return { ...describeEvent('users', row), dataOmitted: row.erased ? 'forgotten' : '', time }
-  } catch {
-    // One that proto/ does not know hides no other.
-    return { ...describeEnvelope('users', row), data: undefined, dataOmitted: 'unreadable', time }
-  }
 }

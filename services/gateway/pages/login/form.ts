@@ -1,0 +1,52 @@
+import type { Destination } from '#gen/roster/users/v1/sign_in_service'
+import { fill, html, type Html, type Part } from './html.ts'
+import type { Language } from './language.ts'
+
+/** What pages with a form have in common. */
+export interface Shown {
+  language: Language
+  requestId: string
+  formToken: string
+  /** That the page was asked for with. */
+  uiLocales: string
+  destination?: Destination | undefined
+}
+
+/** A form that goes on with the request, at a step of it. Enter presses its first button. */
+export function form(
+  { requestId, formToken }: Shown,
+  step: '' | '/account' | '/registration' | '/registration/code' | '/decision' | '/sign-out',
+  content: Part,
+): Html {
+  return html`<form method="post" action="/ui/login/${encodeURIComponent(requestId)}${step}">
+    <input type="hidden" name="form_token" value="${formToken}" />
+    ${content}
+  </form>`
+}
+
+/** Says which application the page leads to. */
+export function destination(shown: Shown): Part {
+  const { text } = shown.language
+  return (
+    shown.destination && html`<p>${fill(isOwn(shown) ? text.signsInTo : text.goesTo, namesOf(shown.destination))}</p>`
+  )
+}
+
+/** The page leads to the own account, and not to an application. */
+export function isOwn({ destination }: Shown): boolean {
+  return destination?.applicationName === ''
+}
+
+/** The names of an application, as parts of a sentence. Whoever registered it chose the first. */
+export function namesOf({ applicationName, host }: Destination): { application: Html; host: Html } {
+  return { application: strong(applicationName), host: apart(host) }
+}
+
+export function strong(name: string): Html {
+  return html`<strong>${apart(name)}</strong>`
+}
+
+/** A name that comes from others: its letters do not turn the sentence around it. */
+export function apart(name: string): Html {
+  return html`<bdi>${name}</bdi>`
+}

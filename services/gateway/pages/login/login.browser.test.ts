@@ -1,0 +1,465 @@
+import { existsSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import axe, { type AxeResults } from 'axe-core'
+import type { JsonObject } from '@bufbuild/protobuf'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { freePort } from '../../../../deploy/local/ports.ts'
+import { drawPng } from '#test/support/png'
+import { startTestGateway, type TestGateway } from '../../testing/test-gateway.ts'
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const missing = !existsSync(executablePath)
+
+let browser: Browser
+let gateway: TestGateway
+let application: Server
+/** The application's address, on another site than the gateway. */
+let app: string
+/** What the application got. */
+let arrived: { method: string | undefined; url: string | undefined; referer: string | undefined; body: string }[]
+/** What users answers in this test, by method. */
+let users: Record<string, (request: JsonObject) => JsonObject>
+/** What a policy forbade in this test. */
+let forbidden: string[]
+
+beforeAll(async () => {
+  if (missing) return
+  application = createServer((request, response) => void take(request).then(() => response.end('arrived')))
+  application.listen(0, '127.0.0.1')
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+  browser = await chromium.launch({ executablePath, args })
+  const port = await freePort(0)
+  const signIn = [
+    'Authorize',
+    'ShowSignIn',
+    'SignIn',
+    'ChooseAccount',
+    'Register',
+    'FinishRegistration',
+    'Decide',
+    'EndSession',
+    'ShowSignOut',
+    'SignOut',
+    'ShowLogo',
+  ].map((name) => `SignInService.${name}`)
+  const passwords = ['PasswordService.RequestPasswordReset', 'PasswordService.ResetPassword']
+  const operations = [...signIn, ...passwords].map((name) => [
+    `roster.users.v1.${name}`,
+    (request: JsonObject) => users[name.split('.')[1]!]!(request),
+  ])
+  const environment = { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` }
+  gateway = await startTestGateway(Object.fromEntries(operations), environment)
+  app = `http://localhost:${(application.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  await browser?.close()
+  application?.close()
+  await gateway?.stop()
+})
+beforeEach(() => {
+  arrived = []
+  users = {}
+  forbidden = []
+})
+afterEach(() => expect(forbidden).toEqual([]))
+
+async function take(request: IncomingMessage) {
+  const { method, url, headers } = request
+  let body = ''
+  for await (const chunk of request) body += String(chunk)
+  if (url !== '/favicon.ico') arrived.push({ method, url, referer: headers.referer, body })
+}
+
+async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en-GB', ...options })
+  const page = await context.newPage()
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) forbidden.push(message.text())
+  })
+  await page.goto(path.startsWith('http') ? path : gateway.url + path)
+  return page
+}
+
+const page1 = '/ui/login/r1'
+const withForm = {
+  requestId: 'r1',
+  formToken: 'token',
+  destination: { applicationName: 'Acme Timesheets', host: 'time.acme.example' },
+}
+const account = { sessionId: 's1', displayName: 'Ada Lovelace', loginName: 'ada@acme.example' }
+const evil = '"><img src=x onerror=alert(1)></title></style></p><script>alert(1)</script>\u202e'
+
+const date = '2026-11-26T15:54:00Z'
+const times = { creationDate: date, lastUseDate: date, expirationDate: date }
+const consent = {
+  applicationId: 'a1',
+  applicationName: 'Acme Timesheets',
+  scopes: ['openid', 'email', 'urn:x'],
+  givenDate: date,
+}
+
+const brand = {
+  lightTheme: { primaryColor: '#7a1fa2', onPrimaryColor: '#ffffff', backgroundColor: '#f6eefa' },
+  darkTheme: { primaryColor: '#e1b3f5', onPrimaryColor: '#000000', backgroundColor: '#101418' },
+  cornerRadius: 0,
+}
+
+const screens: Record<string, JsonObject> = {
+  'sign in': { ...withForm, signIn: {} },
+  'wrong password, with a brand': {
+    ...withForm,
+    brand,
+    signIn: { loginName: 'ada', mayRegister: true, error: 'SIGN_IN_ERROR_CREDENTIALS_INVALID' },
+  },
+  'sign in again, throttled': {
+    ...withForm,
+    signIn: { loginName: 'ada', nameIsFixed: true, error: 'SIGN_IN_ERROR_THROTTLED', retryAfter: 40 },
+  },
+  'sign in or register': { ...withForm, signIn: { mayRegister: true, error: 'SIGN_IN_ERROR_ADDRESS_TAKEN' } },
+  register: { ...withForm, registration: {} },
+  'wrong address': {
+    ...withForm,
+    registration: { email: 'ada', givenName: 'Ada Lovelace', error: 'REGISTRATION_ERROR_EMAIL_INVALID' },
+  },
+  code: { ...withForm, registrationCode: { email: 'ada@acme.example', passwordMin: 8, passwordMax: 200 } },
+  'short password': {
+    ...withForm,
+    registrationCode: {
+      email: 'ada@acme.example',
+      passwordMin: 8,
+      passwordMax: 200,
+      error: 'REGISTRATION_ERROR_PASSWORD_INVALID',
+    },
+  },
+  'wrong password': { ...withForm, signIn: { loginName: 'ada', error: 'SIGN_IN_ERROR_CREDENTIALS_INVALID' } },
+  accounts: { ...withForm, accounts: { accounts: [account, { ...account, sessionId: 's2' }] } },
+  consent: { ...withForm, consent: { account, scopes: ['openid', 'email', 'urn:x'], actsInRoster: true } },
+  'too many consents': { ...withForm, consent: { account, scopes: ['openid'], tooMany: true } },
+  'one click': { ...withForm, consent: { account, clickOnly: true } },
+  'sign out': { ...withForm, signOut: { accounts: [account], offersAll: true, uriUnregistered: true } },
+  'signed out': { notice: { reason: 'NOTICE_REASON_SIGNED_OUT', location: 'https://time.acme.example/bye' } },
+  account: {
+    formToken: 'token',
+    account: {
+      account,
+      userId: 'u1',
+      email: 'ada@acme.example',
+      sessions: {
+        sessions: [
+          { id: 's1', isCurrent: true, ...times },
+          { id: 's2', inBrowser: true, ...times },
+          { id: 's3', creationDate: date, expirationDate: date },
+        ],
+        total: 12,
+        nextCursor: 'c',
+        goesOn: true,
+      },
+      consents: { consents: [consent, { ...consent, applicationId: 'a2', applicationName: '' }], total: 2 },
+    },
+  },
+  notice: { notice: { reason: 'NOTICE_REASON_REQUEST_ANSWERED', applicationOrigin: 'https://time.acme.example' } },
+}
+const long = 'W'.repeat(200)
+const longNames: Record<string, JsonObject> = {
+  'long names, sign in': {
+    ...withForm,
+    destination: { applicationName: long, host: long },
+    signIn: { loginName: long },
+  },
+  'long names, register': { ...withForm, registration: { email: long, givenName: long, familyName: long } },
+  'long names, code': { ...withForm, registrationCode: { email: long, passwordMin: 8, passwordMax: 200 } },
+  'long names, accounts': {
+    ...withForm,
+    accounts: { accounts: [{ sessionId: 's', displayName: long, loginName: long }] },
+  },
+  'long names, sign out': {
+    ...withForm,
+    signOut: { accounts: [{ sessionId: 's', displayName: long, loginName: long }], offersAll: true },
+  },
+  'long names, account': {
+    account: {
+      account: { sessionId: 's', displayName: long, loginName: long },
+      email: long,
+      consents: { consents: [{ ...consent, applicationName: long, scopes: [long] }], total: 1 },
+    },
+  },
+  'long names, consent': {
+    ...withForm,
+    consent: { account: { ...account, displayName: long }, scopes: [long], clickOnly: false },
+  },
+  'long names, one click': { ...withForm, consent: { account: { ...account, displayName: long }, clickOnly: true } },
+}
+
+describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bin/chromium)' : ''}`, () => {
+  test('without script a person signs in, consents and reaches the application, which learns the code alone', async () => {
+    let next: JsonObject = screens['sign in']!
+    users = {
+      Authorize: () => ({ redirect: { location: page1 }, newBrowser: 'one' }),
+      ShowSignIn: ({ browser }) => (browser === undefined ? { notice: {} } : next),
+      SignIn({ formToken, loginName, password }) {
+        const isRight = formToken === 'token' && password === 'right'
+        const error = 'SIGN_IN_ERROR_CREDENTIALS_INVALID'
+        next = isRight ? screens['consent']! : { ...withForm, signIn: { loginName: loginName!, error } }
+        return { redirect: { location: page1 }, ...(isRight && { newBrowser: 'two' }) }
+      },
+      Decide({ action, browser }) {
+        next = { leaving: { location: `${app}/cb?code=${action as string}-${browser as string}` } }
+        return { redirect: { location: page1 } }
+      },
+    }
+    const page = await open('/oauth/v2/authorize?client_id=a', { javaScriptEnabled: false })
+    await page.keyboard.type('ada')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('wrong')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('do not match').waitFor()
+    expect(await page.title()).toBe('Please check: Sign in')
+    expect(await page.getByLabel('Login name').inputValue()).toBe('ada')
+    // The field for the password has the focus.
+    await page.keyboard.type('right')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Allow access?' }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('arrived').waitFor()
+    expect(arrived).toEqual([{ method: 'GET', url: '/cb?code=allow-two', referer: undefined, body: '' }])
+    await page.context().close()
+  })
+
+  test('without script a person registers: each mistake is said where it is, and what was right stays', async () => {
+    const asked: JsonObject[] = []
+    const lengths = { email: 'ada@acme.example', passwordMin: 8, passwordMax: 200 }
+    let next: JsonObject = screens['sign in or register']!
+    const then = (screen: JsonObject) => (request: JsonObject) => {
+      asked.push(request)
+      next = { ...withForm, ...screen }
+      return { redirect: { location: page1 } }
+    }
+    users = { ShowSignIn: () => next, SignIn: then({ registration: {} }) }
+    const page = await open(page1, { javaScriptEnabled: false, viewport: { width: 320, height: 568 } })
+    await page.getByRole('button', { name: 'Register' }).click()
+    await page.getByRole('heading', { name: 'Register' }).waitFor()
+    const typed = { email: 'ada@acme.example', givenName: 'Ada', familyName: 'L' }
+    users['Register'] = then({ registration: { ...typed, error: 'REGISTRATION_ERROR_FAMILY_NAME_INVALID' } })
+    // The first field has the focus.
+    await page.keyboard.type(typed.email)
+    await page.getByLabel('Given name').fill(typed.givenName)
+    await page.getByLabel('Family name').fill(typed.familyName)
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('Please enter a name').waitFor()
+    expect(await page.title()).toBe('Please check: Register')
+    expect(await page.getByLabel('Email address').inputValue()).toBe(typed.email)
+    expect(await page.getByLabel('Family name').getAttribute('aria-invalid')).toBe('true')
+    users['Register'] = then({ registrationCode: lengths })
+    await page.keyboard.press('End')
+    await page.keyboard.type('ovelace')
+    await page.keyboard.press('Enter')
+    await page.getByText('8 to 200 characters').waitFor()
+    expect(await page.getByLabel('Email address').getAttribute('readonly')).toBe('')
+    users['FinishRegistration'] = then({ leaving: { location: `${app}/cb?code=c` } })
+    await page.keyboard.type('ABC234')
+    await page.getByLabel('New password').fill('a new password')
+    await page.keyboard.press('Enter')
+    await page.getByText('arrived').waitFor()
+    const form = { requestId: 'r1', formToken: 'token' }
+    expect(asked).toEqual([
+      { ...form, action: 'register' },
+      { ...form, action: 'register', ...typed, language: 'en' },
+      { ...form, action: 'register', ...typed, familyName: 'Lovelace', language: 'en' },
+      { ...form, action: 'finish', code: 'ABC234', password: 'a new password' },
+    ])
+    await page.context().close()
+  })
+
+  test('an answer by form_post is posted by itself, and by a button without script', async () => {
+    users['ShowSignIn'] = () => ({ formPost: { action: `${app}/cb`, parameters: { code: 'c', state: evil } } })
+    const body = `code=c&state=${new URLSearchParams({ s: evil }).toString().slice(2)}`
+    const posted = { method: 'POST', url: '/cb', referer: undefined, body }
+    const page = await open(page1)
+    await page.getByText('arrived').waitFor()
+    const scriptless = await open(page1, { javaScriptEnabled: false })
+    await scriptless.getByRole('button', { name: 'Go on' }).click()
+    await scriptless.getByText('arrived').waitFor()
+    expect(arrived).toEqual([posted, posted])
+    await page.context().close()
+    await scriptless.context().close()
+  })
+
+  test('without script a person gets a new password, from the page to sign in', async () => {
+    const asked: JsonObject[] = []
+    const take = (request: JsonObject) => {
+      asked.push(request)
+      return {}
+    }
+    users = { ShowSignIn: () => screens['sign in']!, RequestPasswordReset: take, ResetPassword: take }
+    const page = await open(page1, { javaScriptEnabled: false, viewport: { width: 320, height: 568 } })
+    await page.getByRole('link', { name: 'Forgot your password?' }).click()
+    await page.getByLabel('Login name').fill('ada')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor()
+    await page.goto(`${gateway.url}/ui/reset-password#userId=u1&code=ABC234`)
+    await page.getByLabel('User ID').fill('u1')
+    await page.getByLabel('Code from the mail').fill('ABC234')
+    await page.getByLabel('New password').fill('New-Password-1')
+    await page.getByRole('button', { name: 'Set the password' }).click()
+    await page.getByRole('heading', { name: 'Your password is set' }).waitFor()
+    const reset = { userId: 'u1', verificationCode: 'ABC234', newPassword: 'New-Password-1' }
+    expect(asked).toEqual([{ loginName: 'ada' }, reset])
+    await page.context().close()
+  })
+
+  test('a form of another site signs nobody in', async () => {
+    const asked: JsonObject[] = []
+    users['SignIn'] = (request) => {
+      asked.push(request)
+      return { notice: {} }
+    }
+    const page = await open(app)
+    const form = `<form method="post" action="${gateway.url}${page1}"><input name="form_token" value="token"><button>Go</button></form>`
+    await page.setContent(form)
+    await page.getByRole('button').click()
+    await page.getByRole('heading', { name: 'did not come from our page' }).waitFor()
+    expect(asked).toEqual([])
+    await page.context().close()
+  })
+
+  test('nobody is shown a page in a frame', async () => {
+    users['ShowSignIn'] = () => screens['sign in']!
+    const page = await open(app)
+    await page.setContent(`<iframe src="${gateway.url}${page1}"></iframe>`)
+    await expect.poll(() => forbidden.splice(0)).toEqual([expect.stringContaining('frame-ancestors')])
+    await page.context().close()
+  })
+
+  test.each(Object.entries(screens))('%s: what a name says is shown, and never run', async (_, screen) => {
+    const text = JSON.stringify(screen).replaceAll(
+      /"(ada|Ada Lovelace|ada@acme.example|Acme Timesheets|time.acme.example|urn:x|token|s1)"/g,
+      () => JSON.stringify(evil),
+    )
+    users['ShowSignIn'] = () => JSON.parse(text) as JsonObject
+    const page = await open(page1)
+    page.on('dialog', () => expect.unreachable('a name was run'))
+    expect(await page.locator('img, script, main style').count()).toBe(0)
+    if (text.includes('onerror')) expect(await page.content()).toContain('&lt;img')
+    await page.context().close()
+  })
+
+  test.each(Object.entries(screens))(
+    '%s: nothing keeps anybody out (WCAG 2.2 AA), in any colours',
+    async (_, screen) => {
+      users['ShowSignIn'] = () => screen
+      for (const look of [{}, { colorScheme: 'dark', locale: 'de-DE' }, { forcedColors: 'active' }] as const) {
+        const page = await open(page1, look)
+        expect(await page.locator('html').getAttribute('lang')).toBe('locale' in look ? 'de' : 'en')
+        expect(await faultsOf(page)).toEqual([])
+        await page.context().close()
+      }
+    },
+  )
+
+  test.each([...Object.entries(screens), ...Object.entries(longNames)])(
+    '%s: nothing is cut off on a screen 320 pixels wide',
+    async (_, screen) => {
+      users['ShowSignIn'] = () => screen
+      const page = await open(page1, { viewport: { width: 320, height: 568 } })
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+      await page.context().close()
+    },
+  )
+
+  test.each(Object.entries(screens))('%s: the keyboard reaches each control, which shows it', async (_, screen) => {
+    users['ShowSignIn'] = () => screen
+    const page = await open(page1)
+    const controls = await page.locator('input:not([type=hidden]), button, a').count()
+    const reached = new Set<unknown>()
+    for (let press = 0; press <= controls; press++) {
+      reached.add(await page.evaluate(focused))
+      await page.keyboard.press('Tab')
+    }
+    reached.delete(undefined)
+    expect(reached.size).toBe(controls)
+    expect([...reached].every((outline) => String(outline).endsWith('solid 3px'))).toBe(true)
+    await page.context().close()
+  })
+
+  test('a brand colours the page and what is pressed, in light and in dark, and gives way to forced colours', async () => {
+    users['ShowSignIn'] = () => screens['wrong password, with a brand']!
+    const looks = [{}, { colorScheme: 'dark' }, { forcedColors: 'active' }] as const
+    const found: unknown[] = []
+    for (const look of looks) {
+      const page = await open(page1, look)
+      found.push(await page.evaluate(colors))
+      await page.context().close()
+    }
+    expect(found.slice(0, 2)).toEqual([
+      'rgb(246, 238, 250) rgb(122, 31, 162) rgb(255, 255, 255) 0px',
+      'rgb(16, 20, 24) rgb(225, 179, 245) rgb(0, 0, 0) 0px',
+    ])
+    expect(found[2]).not.toContain('rgb(122, 31, 162)')
+  })
+
+  test.each(['light', 'dark'] as const)('a brand without a %s theme leaves that as it is', async (scheme) => {
+    const other: JsonObject = { ...brand }
+    delete other[`${scheme}Theme`]
+    const found: unknown[] = []
+    for (const shown of [{ cornerRadius: 0 }, other]) {
+      users['ShowSignIn'] = () => ({ ...withForm, signIn: {}, brand: shown })
+      const page = await open(page1, { colorScheme: scheme })
+      found.push(await page.evaluate(colors))
+      await page.context().close()
+    }
+    expect(found[1]).toBe(found[0])
+  })
+
+  test('a logo is seen above the heading, at its height, whatever it is like; one that is no more leaves no trace', async () => {
+    const content = drawPng({ width: 600, height: 100, pixels: Buffer.alloc(60_100) }).toString('base64')
+    users = {
+      ShowSignIn: () => ({ ...withForm, signIn: {}, brand: { ...brand, logoHash: 'h'.repeat(43) } }),
+      ShowLogo: () => ({ logo: { content } }),
+    }
+    const page = await open(page1, { viewport: { width: 320, height: 568 } })
+    const size = `(() => {
+      const { naturalWidth, height } = document.querySelector('.logo')
+      return [naturalWidth, height, document.documentElement.scrollWidth]
+    })()`
+    await expect.poll(() => page.evaluate(size)).toEqual([600, 64, 320])
+    expect(await faultsOf(page)).toEqual([])
+    users['ShowLogo'] = () => ({ logo: {} })
+    const without = await open(page1)
+    expect(await without.locator('img').getAttribute('alt')).toBe('')
+    expect(await faultsOf(without)).toEqual([])
+    for (const shown of [page, without]) await shown.context().close()
+  })
+
+  test('a page is one request of at most ten kilobytes', async () => {
+    users['ShowSignIn'] = () => screens['sign in']!
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const sizes: number[] = []
+    page.on('response', (response) => void response.body().then((body) => sizes.push(body.length)))
+    await page.goto(gateway.url + page1, { waitUntil: 'networkidle' })
+    expect(sizes).toEqual([expect.toSatisfy((size: number) => size < 10_000)])
+    await context.close()
+  })
+})
+
+const colors = `(() => {
+  const { backgroundColor, color, borderRadius } = getComputedStyle(document.querySelector('button'))
+  return [getComputedStyle(document.body).backgroundColor, backgroundColor, color, borderRadius].join(' ')
+})()`
+
+const focused = `(() => {
+  const { activeElement: at } = document
+  if (at === document.body) return undefined
+  const { outlineStyle, outlineWidth } = getComputedStyle(at)
+  return [...document.querySelectorAll('input, button, a')].indexOf(at) + ' ' + outlineStyle + ' ' + outlineWidth
+})()`
+
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  const { violations } = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(tags)} })`)) as AxeResults
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}

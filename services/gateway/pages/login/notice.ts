@@ -1,0 +1,40 @@
+import { type NoticePage, NoticeReason } from '#gen/roster/users/v1/sign_in_service'
+import { apart } from './form.ts'
+import { fill, html, type Part } from './html.ts'
+import type { Language } from './language.ts'
+import { checkLocation } from './location.ts'
+import { type Document, frame } from './shell.ts'
+import type { TextKey, Texts } from './texts.ts'
+import { hostOf } from './ways-out.ts'
+
+/** A text that has another one beside it, with more to say. */
+export type NoticeKey = { [Key in TextKey]: `${Key}Hint` extends keyof Texts ? Key : never }[TextKey]
+
+const keys: Partial<Record<NoticeReason, NoticeKey>> = {
+  [NoticeReason.NOTICE_REASON_CLIENT_UNKNOWN]: 'clientUnknown',
+  [NoticeReason.NOTICE_REASON_REDIRECT_URI_INVALID]: 'redirectUriInvalid',
+  [NoticeReason.NOTICE_REASON_TOO_LARGE]: 'tooLarge',
+  [NoticeReason.NOTICE_REASON_REQUEST_UNKNOWN]: 'requestUnknown',
+  [NoticeReason.NOTICE_REASON_REQUEST_ANSWERED]: 'requestAnswered',
+  [NoticeReason.NOTICE_REASON_CANCELLED]: 'cancelled',
+  [NoticeReason.NOTICE_REASON_FORM_INVALID]: 'formInvalid',
+  [NoticeReason.NOTICE_REASON_SIGNED_OUT]: 'signedOut',
+  [NoticeReason.NOTICE_REASON_STILL_SIGNED_IN]: 'stillSignedIn',
+}
+
+/** A page without a form, for a reason that users gives. */
+export function noticePage(language: Language, { reason, location, applicationOrigin: origin }: NoticePage): Document {
+  const { text } = language
+  const back =
+    origin !== '' && html`<a href="${checkLocation(origin)}">${fill(text.backTo, { host: apart(hostOf(origin)) })}</a>`
+  const refuse = location !== '' && html`<a href="${checkLocation(location)}">${text.backToApplication}</a>`
+  return notice(language, keys[reason] ?? 'failed', {}, refuse || back)
+}
+
+/** A page that only says something. */
+export function notice(language: Language, key: NoticeKey, values: Record<string, Part>, link?: Part): Document {
+  const { text } = language
+  const content = html`<p>${fill(text[`${key}Hint`], values)}</p>
+    ${link && html`<p>${link}</p>`}`
+  return frame(language, text[key], content)
+}

@@ -1,0 +1,130 @@
+import {
+  type RegistrationCodePage,
+  RegistrationError as Reason,
+  type RegistrationPage,
+} from '#gen/roster/users/v1/sign_in_service'
+import { destination, form, type Shown } from './form.ts'
+import { fill, html, type Part } from './html.ts'
+import { duration } from './language.ts'
+import { type Document, frame } from './shell.ts'
+import type { TextKey, Texts } from './texts.ts'
+
+const problems: Partial<Record<Reason, TextKey>> = {
+  [Reason.REGISTRATION_ERROR_EMAIL_INVALID]: 'emailInvalid',
+  [Reason.REGISTRATION_ERROR_GIVEN_NAME_INVALID]: 'nameInvalid',
+  [Reason.REGISTRATION_ERROR_FAMILY_NAME_INVALID]: 'nameInvalid',
+  [Reason.REGISTRATION_ERROR_THROTTLED]: 'throttled',
+  [Reason.REGISTRATION_ERROR_CODE_WRONG]: 'codeWrong',
+  [Reason.REGISTRATION_ERROR_CODE_OVER]: 'codeOver',
+  [Reason.REGISTRATION_ERROR_PASSWORD_INVALID]: 'passwordInvalid',
+}
+
+/** What somebody gives to register. */
+export function registrationPage(shown: Shown, page: RegistrationPage): Document {
+  const { text, tag } = shown.language
+  const fields = html`<input type="hidden" name="language" value="${tag}" />
+    ${field(page, text, { name: 'email', type: 'email', autocomplete: 'email', value: page.email, most: 200, wrong: Reason.REGISTRATION_ERROR_EMAIL_INVALID })}
+    ${field(page, text, { name: 'given_name', autocomplete: 'given-name', value: page.givenName, most: 200, wrong: Reason.REGISTRATION_ERROR_GIVEN_NAME_INVALID })}
+    ${field(page, text, { name: 'family_name', autocomplete: 'family-name', value: page.familyName, most: 200, wrong: Reason.REGISTRATION_ERROR_FAMILY_NAME_INVALID })}
+    <button name="action" value="register">${text.mailCode}</button>
+    <button class="other" name="action" value="back" formnovalidate>${text.haveAccount}</button>`
+  return asking(shown, page, { title: text.register, intro: text.registerIntro, step: '/registration', fields })
+}
+
+/** The code that was mailed, and the password that the account gets. */
+export function registrationCodePage(shown: Shown, page: RegistrationCodePage): Document {
+  const { text } = shown.language
+  const { email, passwordMin, passwordMax } = page
+  const lengths = { min: passwordMin, max: passwordMax }
+  // By the address a manager of passwords keeps the new one.
+  const fields = html`<label for="email">${text.email}</label>
+    <input id="email" type="email" value="${email}" autocomplete="username" readonly />
+    ${field(page, text, { name: 'code', autocomplete: 'one-time-code', value: '', most: 20, wrong: Reason.REGISTRATION_ERROR_CODE_WRONG })}
+    ${field(page, text, { name: 'password', type: 'password', autocomplete: 'new-password', value: '', least: passwordMin, most: passwordMax, hint: fill(text.passwordLengths, lengths), wrong: Reason.REGISTRATION_ERROR_PASSWORD_INVALID })}
+    <button name="action" value="finish">${text.createAccount}</button>
+    <button class="other" name="action" value="back" formnovalidate>${text.otherCode}</button>`
+  return asking(shown, page, {
+    title: text.enterCode,
+    intro: text.codeIntro,
+    step: '/registration/code',
+    fields,
+    values: lengths,
+  })
+}
+
+interface Asking {
+  title: string
+  intro: Part
+  step: '/registration' | '/registration/code'
+  fields: Part
+  /** Of the problem. */
+  values?: Record<string, Part>
+}
+
+function asking(
+  shown: Shown,
+  { error, retryAfter }: { error: Reason; retryAfter: number },
+  { title, intro, step, fields, values }: Asking,
+): Document {
+  const { language } = shown
+  const { text } = language
+  const key = problems[error]
+  const message = key && fill(text[key], { ...values, wait: duration(language, retryAfter) })
+  const content = html`${destination(shown)}
+    <p>${intro}</p>
+    ${message && html`<p id="status" class="bad" role="alert">${message}</p>`} ${form(shown, step, fields)}`
+  return frame(language, title, content, message && { windowTitle: fill(text.problem, { title }) })
+}
+
+interface Field {
+  name: 'email' | 'given_name' | 'family_name' | 'code' | 'password'
+  type?: string
+  autocomplete: string
+  value: string
+  least?: number
+  most: number
+  hint?: Part
+  /** What says that this field is wrong. */
+  wrong: Reason
+}
+
+const labels = {
+  email: 'email',
+  given_name: 'givenName',
+  family_name: 'familyName',
+  code: 'mailedCode',
+  password: 'newPassword',
+} as const satisfies Record<Field['name'], TextKey>
+
+// The field that is wrong has the focus, else the first.
+function field(
+  { error }: { error: Reason },
+  text: Texts,
+  { name, type, autocomplete, value, least, most, hint, wrong }: Field,
+) {
+  const isWrong = error === wrong
+  const isFirst = name === 'email' || name === 'code'
+  const describedBy = [hint && `${name}-hint`, isWrong && 'status'].filter(Boolean).join(' ')
+  return html`<label for="${name}">${text[labels[name]]}</label>
+    <input
+      id="${name}"
+      name="${name}"
+      type="${type ?? 'text'}"
+      value="${value}"
+      ${least !== undefined && html`minlength="${least}"`}
+      maxlength="${most}"
+      autocomplete="${autocomplete}"
+      ${name === 'code' && html`class="code" autocapitalize="characters" spellcheck="false"`}
+      required
+      ${describedBy !== '' && html`aria-describedby="${describedBy}"`}
+      ${isWrong && html`aria-invalid="true"`}
+      ${(isWrong || (isFirst && ofNoField.has(error))) && html`autofocus`}
+    />
+    ${hint && html`<p id="${name}-hint" class="hint">${hint}</p>`}`
+}
+
+const ofNoField = new Set<Reason>([
+  Reason.REGISTRATION_ERROR_UNSPECIFIED,
+  Reason.REGISTRATION_ERROR_THROTTLED,
+  Reason.REGISTRATION_ERROR_CODE_OVER,
+])

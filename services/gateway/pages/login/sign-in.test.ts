@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { SignInError } from '#gen/roster/users/v1/sign_in_service'
+import { chooseLanguage } from './language.ts'
+import { signInPage } from './sign-in.ts'
+
+test.each([false, true])('the page leads to a new password unless the policy hides that: %j', (hidesPasswordReset) => {
+  const shown = { language: chooseLanguage('en'), requestId: 'r', formToken: 't', uiLocales: '' }
+  const asked = {
+    loginName: '',
+    nameIsFixed: false,
+    mayRegister: false,
+    error: SignInError.SIGN_IN_ERROR_UNSPECIFIED,
+    retryAfter: 0,
+  }
+  const { body } = signInPage(shown, { ...asked, hidesPasswordReset })
+  expect(body.includes('/ui/forgot-password')).toBe(!hidesPasswordReset)
+})

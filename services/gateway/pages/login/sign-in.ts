@@ -1,0 +1,62 @@
+import { type SignInPage, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import { fill, html } from './html.ts'
+import { duration } from './language.ts'
+import { frame, type Document } from './shell.ts'
+import { destination, form, isOwn, type Shown } from './form.ts'
+import type { TextKey } from './texts.ts'
+
+const errors: Partial<Record<SignInError, TextKey>> = {
+  [SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID]: 'credentialsInvalid',
+  [SignInError.SIGN_IN_ERROR_THROTTLED]: 'throttled',
+  [SignInError.SIGN_IN_ERROR_MAY_NOT_COME]: 'mayNotCome',
+  [SignInError.SIGN_IN_ERROR_OTHER_PERSON]: 'otherPerson',
+  [SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED]: 'registrationClosed',
+  [SignInError.SIGN_IN_ERROR_ADDRESS_TAKEN]: 'addressTaken',
+}
+
+/** Name and password on one page. */
+export function signInPage(shown: Shown, page: SignInPage): Document {
+  const { loginName, nameIsFixed, error, retryAfter, mayRegister, hidesPasswordReset } = page
+  const { language } = shown
+  const { text } = language
+  const title = nameIsFixed ? text.signInAgain : text.signIn
+  const key = errors[error]
+  const message = key && fill(text[key], { wait: duration(language, retryAfter) })
+  const isWrong = error === SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID
+  const described = message && html`aria-describedby="status" ${isWrong && html`aria-invalid="true"`}`
+  const focusOnName = loginName === '' && !nameIsFixed
+  const content = html`${destination(shown)} ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}
+  ${form(
+    shown,
+    '',
+    html`<label for="login-name">${text.loginName}</label>
+      <input
+        id="login-name"
+        name="login_name"
+        value="${loginName}"
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck="false"
+        dir="auto"
+        required
+        ${nameIsFixed ? html`readonly` : described}
+        ${focusOnName && html`autofocus`}
+      />
+      <label for="password">${text.password}</label>
+      <input
+        id="password"
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        required
+        ${described}
+        ${!focusOnName && html`autofocus`}
+      />
+      <button name="action" value="sign-in">${text.signIn}</button>
+      ${nameIsFixed && html`<button class="other" name="action" value="another-account" formnovalidate>${text.otherAccount}</button>`}
+      ${mayRegister && html`<button class="other" name="action" value="register" formnovalidate>${text.register}</button>`}
+      ${!isOwn(shown) && html`<button class="other" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
+  )}
+  ${!hidesPasswordReset && html`<p><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
+  return frame(language, title, content, message && { windowTitle: fill(text.problem, { title }) })
+}

@@ -1,0 +1,96 @@
+import { type NoticePage, NoticeReason, PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { type Exchange, protective } from '../../listen/exchange.ts'
+import { accountPage } from '../../pages/login/account.ts'
+import { accountsPage } from '../../pages/login/accounts.ts'
+import { consentPage } from '../../pages/login/consent.ts'
+import { chooseLanguage } from '../../pages/login/language.ts'
+import { checkLocation } from '../../pages/login/location.ts'
+import { noticePage } from '../../pages/login/notice.ts'
+import { registrationCodePage, registrationPage } from '../../pages/login/registration.ts'
+import type { Document } from '../../pages/login/shell.ts'
+import { signInPage } from '../../pages/login/sign-in.ts'
+import { signOutPage } from '../../pages/login/sign-out.ts'
+import { formPostPage, leavingPage } from '../../pages/login/ways-out.ts'
+import { writeCookie } from './cookie.ts'
+
+/** What a browser gets. */
+export interface Reply {
+  status: number
+  headers: Record<string, string>
+  body: string | Uint8Array
+}
+
+/** Writes an answer as a page or a redirect. Throws where it leads nowhere. */
+export function writePage(bytes: Uint8Array, exchange: Exchange, publicUrl: string): Reply {
+  const answer = PageAnswer.decode(bytes)
+  const reply = replyOf(answer, exchange)
+  if (answer.newBrowser !== '') reply.headers['set-cookie'] = writeCookie(answer.newBrowser, publicUrl)
+  return reply
+}
+
+function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request }: Exchange): Reply {
+  const language = { ...chooseLanguage(uiLocales, request.headers['accept-language']), brand }
+  const shown = { language, uiLocales, ...rest }
+  switch (answer?.$case) {
+    case 'redirect':
+      // After a POST the browser must not post again.
+      return redirectTo(answer.value.location, request.method === 'POST' ? 303 : 302)
+    case 'signIn':
+      return toReply(signInPage(shown, answer.value))
+    case 'accounts':
+      return toReply(accountsPage(shown, answer.value))
+    case 'account':
+      return toReply(accountPage(shown, answer.value))
+    case 'consent':
+      return toReply(consentPage(shown, answer.value))
+    case 'signOut':
+      return toReply(signOutPage(shown, answer.value))
+    case 'registration':
+      return toReply(registrationPage(shown, answer.value))
+    case 'registrationCode':
+      return toReply(registrationCodePage(shown, answer.value))
+    case 'leaving':
+      return toReply(leavingPage(language, answer.value))
+    case 'formPost':
+      return toReply(formPostPage(language, answer.value))
+    case 'notice':
+      return toReply(noticePage(language, answer.value), statusOf(answer.value))
+    case 'logo':
+      return toImage(answer.value.content)
+    case undefined:
+      throw new Error('an answer without a page')
+  }
+}
+
+// What the person wanted.
+const done: NoticeReason[] = [
+  NoticeReason.NOTICE_REASON_CANCELLED,
+  NoticeReason.NOTICE_REASON_SIGNED_OUT,
+  NoticeReason.NOTICE_REASON_STILL_SIGNED_IN,
+]
+
+function statusOf({ reason }: NoticePage): number {
+  if (done.includes(reason)) return 200
+  return reason === NoticeReason.NOTICE_REASON_TOO_LARGE ? 413 : 400
+}
+
+// The address of a page names its request, so other sites get none of it. A popup keeps its opener: no
+// Cross-Origin-Opener-Policy.
+const closed = { ...protective, 'referrer-policy': 'same-origin' }
+
+export function redirectTo(location: string, status: 302 | 303): Reply {
+  return { status, headers: { ...closed, location: checkLocation(location) }, body: '' }
+}
+
+// Its address is the hash of its content.
+function toImage(body: Uint8Array): Reply {
+  if (body.length === 0) return { status: 404, headers: { ...closed }, body }
+  const kept = { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': 'image/png' }
+  return { status: 200, headers: { ...closed, ...kept }, body }
+}
+
+// It is sent uncompressed: beside a text of the client's choice, the length would tell the token.
+export function toReply({ body, policy }: Document, status = 200): Reply {
+  const headers = { ...closed, 'content-security-policy': policy, 'content-type': 'text/html; charset=utf-8' }
+  return { status, headers, body }
+}

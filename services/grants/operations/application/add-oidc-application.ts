@@ -1,0 +1,20 @@
+import type { AddOIDCApplicationRequest, AddOIDCApplicationResponse } from '#gen/roster/grants/v1/application_service'
+import type { Violation } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import { addApplication } from '../../applications/add-application.ts'
+import { faultsOf, newOidc } from '../../applications/oidc-config.ts'
+import { permitChosenId } from '../../chosen-id.ts'
+import type { Context } from '../../context.ts'
+
+export const addOIDCApplication = {
+  permit({ clientId }: AddOIDCApplicationRequest, { caller }: Call): void {
+    permitChosenId(caller, 'project.app.write', clientId)
+  },
+
+  check: (_context: Context, request: AddOIDCApplicationRequest): Violation[] =>
+    faultsOf(newOidc(request), request, request.clientId !== undefined),
+
+  handle(context: Context, request: AddOIDCApplicationRequest, call: Call): Promise<AddOIDCApplicationResponse> {
+    return addApplication(context, request, { oidc: newOidc(request) }, call)
+  },
+}

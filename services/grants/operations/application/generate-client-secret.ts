@@ -1,0 +1,41 @@
+import type {
+  GenerateClientSecretRequest,
+  GenerateClientSecretResponse,
+} from '#gen/roster/grants/v1/application_service'
+import { newToken } from '#lib/credentials/token-text'
+import { RosterError } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import { storeClientSecret } from '../../applications/client-secrets.ts'
+import { ownApplication } from '../../applications/own-application.ts'
+import type { Context } from '../../context.ts'
+import { type Application, type ApplicationEvent, proofOf } from '../../vocabulary/application.ts'
+
+export async function generateClientSecret(
+  { store }: Context,
+  request: GenerateClientSecretRequest,
+  call: Call,
+): Promise<GenerateClientSecretResponse> {
+  const [clientSecret, secretId] = [newToken(), uuid()]
+  return store.execute({
+    aggregate: { type: 'application', id: request.appId },
+    call,
+    decide(application: Aggregate<Application>): Decision<ApplicationEvent> {
+      const { id, state } = ownApplication(application, request, call)
+      if (proofOf(state) !== 'secret')
+        throw new RosterError(
+          'FAILED_PRECONDITION',
+          'AUTH_METHOD_WITHOUT_SECRET',
+          'The application proves who it is without a secret.',
+        )
+      return {
+        events: [{ type: 'secret.changed', payload: { secretId } }],
+        writes: [storeClientSecret(clientSecret, secretId, id)],
+        answer: undefined,
+      }
+    },
+    respond: ({ after }) => ({ clientSecret, details: details(after) }),
+  })
+}

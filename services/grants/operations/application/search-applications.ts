@@ -1,0 +1,46 @@
+import {
+  ApplicationState,
+  type SearchApplicationsRequest,
+  type SearchApplicationsResponse,
+} from '#gen/roster/grants/v1/application_service'
+import type { Existing } from '#lib/eventstore/aggregate'
+import type { Call } from '#lib/rpc/headers'
+import { aggregateColumns, joinAggregate } from '#lib/search/joined-aggregate'
+import { search } from '#lib/search/search'
+import { textCondition } from '#lib/search/text-condition'
+import type { Context } from '../../context.ts'
+import { showApplication } from '../../show.ts'
+import type { Application } from '../../vocabulary/application.ts'
+
+/** A project has so few of them that the filters need no index of their own. */
+export async function searchApplications(
+  { sql, config }: Context,
+  request: SearchApplicationsRequest,
+  call: Call,
+): Promise<SearchApplicationsResponse> {
+  const { projectId, name, state } = request
+  const [exact, canonical] = [sql`p.name`, sql`p.canonical_name`]
+  const page = await search<Existing<Application>>(
+    { sql, keys: config.ROSTER_ENCRYPTION_KEY },
+    {
+      method: 'SearchApplications',
+      request,
+      call,
+      columns: aggregateColumns(sql),
+      from: sql`applications p`,
+      shown: joinAggregate(sql, 'application', sql`p.application_id`),
+      where: sql`
+        p.project_id = ${projectId} and p.organization_id = ${call.organizationId}
+        ${name ? sql`and ${textCondition(sql, { exact, canonical }, name.text, name.method)}` : sql``}
+        ${state ? sql`and p.inactive = ${state === ApplicationState.APPLICATION_STATE_INACTIVE}` : sql``}
+      `,
+      order: {
+        by: [
+          { column: canonical, type: 'text' },
+          { column: sql`p.application_id`, type: 'text' },
+        ],
+      },
+    },
+  )
+  return { applications: page.rows.map(showApplication), nextCursor: page.nextCursor, total: page.total }
+}

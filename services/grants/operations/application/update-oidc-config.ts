@@ -1,0 +1,31 @@
+import type { UpdateOIDCConfigRequest, UpdateOIDCConfigResponse } from '#gen/roster/grants/v1/application_service'
+import { invalid } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { changedConfig, typeMismatch } from '../../applications/change-config.ts'
+import { changedOidc, faultsOf } from '../../applications/oidc-config.ts'
+import { ownApplication } from '../../applications/own-application.ts'
+import type { Context } from '../../context.ts'
+import type { Application, ApplicationEvent } from '../../vocabulary/application.ts'
+
+export async function updateOIDCConfig(
+  { store }: Context,
+  request: UpdateOIDCConfigRequest,
+  call: Call,
+): Promise<UpdateOIDCConfigResponse> {
+  return store.execute({
+    aggregate: { type: 'application', id: request.appId },
+    call,
+    decide(application: Aggregate<Application>): Decision<ApplicationEvent> {
+      const { id, state } = ownApplication(application, request, call)
+      if (!state.oidc) throw typeMismatch()
+      // What is not sent stays, so the whole is known only here.
+      const oidc = changedOidc(request, state.oidc)
+      const faults = faultsOf(oidc, request, state.clientId !== id)
+      if (faults.length > 0) throw invalid(faults)
+      return changedConfig({ oidc: state.oidc }, { oidc })
+    },
+    respond: ({ after }) => ({ details: details(after) }),
+  })
+}

@@ -1,0 +1,83 @@
+import type { Call } from '#lib/rpc/headers'
+import { canonicalName } from '#lib/search/canonical-name'
+import type { Browser } from '../browsers/browser.ts'
+import { sessionsOf } from '../browsers/browser-sessions.ts'
+import type { Context } from '../context.ts'
+import { loadLoginPolicy } from '../policy/load-login-policy.ts'
+import { judge, type Verdict } from '../policy/judge.ts'
+import type { RequestFacts } from '../policy/facts.ts'
+import { meantName } from '../user-name.ts'
+import type { User } from '../vocabulary/user.ts'
+import { type Appearance, findAccess, loadFacts } from './facts-of.ts'
+import type { Addressee } from './request/read-parameters.ts'
+
+/** Somebody who is signed in, in this browser. */
+export interface Candidate {
+  appearance: Appearance
+  /** The application used this session last. */
+  isLastUsed: boolean
+  verdict: Verdict
+  userName: string
+  displayName: string
+  email: string
+}
+
+/** Who is signed in, in this browser, the last one first. */
+export async function findCandidates(
+  context: Context,
+  { application, project }: Addressee,
+  { browser, now, door, facts: request }: Viewpoint,
+  call: Call,
+): Promise<Candidate[]> {
+  const sessions = await sessionsOf(context.sql, browser, application.id)
+  const found = await Promise.all(
+    sessions.map(async ({ isLastUsed, ...session }): Promise<Candidate | undefined> => {
+      const [access, policy] = await Promise.all([
+        findAccess(context, project, session, call),
+        loadLoginPolicy(context, session.organizationId),
+      ])
+      const appearance = { ...session, application, project, browserId: browser!.id, access, policy }
+      const [user, facts] = await Promise.all([
+        context.store.load<User>('user', session.userId),
+        loadFacts(context, appearance, request, now),
+      ])
+      if (!user?.state.human || !facts.session?.isAlive) return undefined
+      const { userName, human } = user.state
+      const { displayName } = human.profile
+      return { appearance, isLastUsed, verdict: judge(door, facts, now), userName, displayName, email: human.email }
+    }),
+  )
+  return found.filter((candidate) => candidate !== undefined)
+}
+
+interface Viewpoint {
+  browser: Browser | undefined
+  now: Date
+  door: 'page' | 'silent'
+  facts: RequestFacts
+}
+
+/** Whether `judge` takes the person, whatever else has to be asked. */
+export function mayCome({ verdict }: Candidate): boolean {
+  return !('shutOut' in verdict)
+}
+
+/** The only one that can be meant; `several`, or nobody. */
+export function chooseSilently(candidates: Candidate[]): Candidate | 'several' | undefined {
+  const able = candidates.filter(mayCome)
+  const last = able.find(({ isLastUsed }) => isLastUsed)
+  return last ?? (able.length > 1 ? 'several' : able[0])
+}
+
+/** The one that goes on without a choice. A hint for somebody else leaves the choice to the person. */
+export function chooseAlone(candidates: Candidate[], prompts: string[], loginHint: string): Candidate | undefined {
+  const [first, ...others] = candidates.filter(mayCome)
+  const isAlone =
+    first && others.length === 0 && !prompts.some((prompt) => ['select_account', 'create'].includes(prompt))
+  return isAlone && (loginHint === '' || isMeant(first, loginHint)) ? first : undefined
+}
+
+function isMeant({ userName, email }: Candidate, hint: string): boolean {
+  const [typed, ...names] = [meantName(hint), userName, email].map(canonicalName)
+  return names.includes(typed!) || typed!.startsWith(`${names[0]!}@`)
+}

@@ -1,0 +1,126 @@
+import type { AggregateKey } from '#lib/eventstore/aggregate'
+import { RosterError } from '#lib/errors'
+import type { ServiceCall } from '#lib/rpc/call'
+import type { OrganizationStatus } from '../../organization-status.ts'
+import { isOpen } from '../../organization-status.ts'
+import { closureKey, openness } from '../applications/closures.ts'
+import type { ProjectCopy } from '../applications/application-copy.ts'
+import type { Context } from '../context.ts'
+import { statuses } from '../organizations/statuses.ts'
+import type { Admission, Facts, LoginPolicy, RequestFacts } from '../policy/facts.ts'
+import { isActive } from '../states/user-state.ts'
+import type { Closure } from '../vocabulary/closure.ts'
+import { type Consent, consentType } from '../vocabulary/consent.ts'
+import type { Session } from '../vocabulary/session.ts'
+import { outlives } from '../vocabulary/sign-outs.ts'
+import type { User } from '../vocabulary/user.ts'
+import type { Addressee } from './request/read-parameters.ts'
+
+/** A person with a session in a browser, before an application. */
+export interface Appearance extends Addressee {
+  /** The session must be one of it. Undefined at the doors that no browser of ours comes to. */
+  browserId: string | undefined
+  sessionId: string
+  /** See BrowserSession. */
+  isNoted?: boolean
+  userId: string
+  organizationId: string
+  access: Admission[] | undefined
+  /** Of the person's organization. */
+  policy: LoginPolicy
+}
+
+export function consentKey(applicationId: string, userId: string): AggregateKey {
+  return { type: consentType, id: `${applicationId}-${userId}` }
+}
+
+/** The aggregates that the facts come from. A decision that depends on the facts reads them. */
+export function keysOf({ application, project, sessionId, userId, organizationId }: Appearance): AggregateKey[] {
+  return [
+    { type: 'user', id: userId },
+    { type: 'session', id: sessionId },
+    statuses.key(organizationId),
+    statuses.key(project.organizationId),
+    closureKey('application', application.id),
+    closureKey('project', project.id),
+    consentKey(application.id, userId),
+  ]
+}
+
+/** The facts, from the aggregates of `keysOf` in their order. Pure. */
+export function factsFrom(
+  appearance: Appearance,
+  // Each has a state of its own kind.
+  read: ({ state?: unknown } | undefined)[],
+  request: RequestFacts | undefined,
+  now: Date,
+): Facts {
+  const { browserId, sessionId, userId, organizationId, access, policy, application, project } = appearance
+  const [user, session, status, ofProject, closure, projectClosure, consent] = read.map((each) => each?.state) as [
+    User | undefined,
+    Session | undefined,
+    OrganizationStatus | undefined,
+    OrganizationStatus | undefined,
+    Closure | undefined,
+    Closure | undefined,
+    Consent | undefined,
+  ]
+  return {
+    user: user && {
+      id: userId,
+      organizationId,
+      isActive: isActive(user),
+      signOuts: user.signOuts,
+      keptSession: user.keptSession,
+    },
+    organization: { isOpen: isOpen({ state: status }), round: status?.sequence ?? 0 },
+    projectOrganization: { isOpen: isOpen({ state: ofProject }), round: ofProject?.sequence ?? 0 },
+    application: { ...application, ...openness(closure) },
+    project: { ...project, ...openness(projectClosure) },
+    access,
+    session: session && {
+      id: sessionId,
+      userId: session.userId,
+      isAlive:
+        !session.ended &&
+        (browserId === undefined || session.browserId === browserId) &&
+        Date.parse(session.expiresAt) > now.getTime() &&
+        outlives(user, sessionId, session.signOuts ?? 0),
+      expiresAt: new Date(session.expiresAt),
+      factors: (session.factors ?? []).map(({ kind, at }) => ({ kind, at: new Date(at) })),
+    },
+    authorization: undefined,
+    consent: { scopes: consent?.scopes ?? [], round: consent?.withdrawals ?? 0 },
+    request,
+    policy,
+  }
+}
+
+/** The facts as they are now. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function loadFacts(
+  { store }: Pick<Context, 'store'>,
+  appearance: Appearance,
+  request: RequestFacts,
+  now: Date,
+): Promise<Facts> {
+  const read = await Promise.all(keysOf(appearance).map(({ type, id }) => store.load(type, id)))
+  return factsFrom(appearance, read, request, now)
+}
+
+/** What lets a user into a project that checks who comes: grants is asked each time, unless they are of its owner. */
+export async function findAccess(
+  { grants }: Pick<Context, 'grants'>,
+  { id: projectId, roleCheck, hasProjectCheck, organizationId: owner }: ProjectCopy,
+  { userId, organizationId }: { userId: string; organizationId: string },
+  call: ServiceCall,
+): Promise<Admission[] | undefined> {
+  if (!roleCheck && (!hasProjectCheck || organizationId === owner)) return undefined
+  try {
+    const asked = { userId, projectId, userOrganizationId: organizationId }
+    const { admissions } = await grants.listProjectRoles(asked, call)
+    return admissions.map(({ since, ...admission }) => ({ ...admission, since: since! }))
+  } catch (error) {
+    if (error instanceof RosterError && error.reason === 'PROJECT_NOT_FOUND') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,115 @@
+import { RosterError } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import { Overtaken } from '../browsers/overtaken.ts'
+import type { Context } from '../context.ts'
+import { judge, type Missing, type ShutOut } from '../policy/judge.ts'
+import { loadLoginPolicy } from '../policy/load-login-policy.ts'
+import type { Presented } from '../sign-in/presented-session.ts'
+import { sessionNotFound } from '../sign-in/sessions.ts'
+import { type ClientRequest, requestAnswered } from './client-request.ts'
+import { giveConsent } from './consent.ts'
+import { type Appearance, findAccess, loadFacts } from './facts-of.ts'
+import { grantCode } from './grant-code.ts'
+import { isSilent } from './request/parameters.ts'
+import type { Fault } from './request/read-parameters.ts'
+import { requestFacts } from './request/request-facts.ts'
+import { goOn } from './request/request-row.ts'
+
+/** A request, and the session that a login application answers it by. */
+export interface Answering extends ClientRequest {
+  presented: Presented
+  /** The person allowed it, on a page of the login application. */
+  consentGiven: boolean
+}
+
+/**
+ * Grants an application what it asks for; or the fault of what it asks for. Where something is missing: the errors of
+ * `refusal`. FAILED_PRECONDITION AUTH_REQUEST_ANSWERED; RESOURCE_EXHAUSTED LIMIT_REACHED.
+ */
+export async function grantToSession(
+  context: Context,
+  { row, reading, presented, consentGiven }: Answering,
+  call: Call,
+): Promise<{ code: string } | { fault: Fault }> {
+  if ('halfDone' in presented) throw factorRequired()
+  if ('fault' in reading) return { fault: reading.fault }
+  const { application, project, asked } = reading
+  const { parameters } = row
+  const silent = isSilent(parameters)
+  const door = silent ? 'silent' : 'session-api'
+  const { id: sessionId, organizationId, state } = presented.whole
+  const { userId } = state
+  const [access, policy] = await Promise.all([
+    findAccess(context, project, { userId, organizationId }, call),
+    loadLoginPolicy(context, organizationId),
+  ])
+  const appearance: Appearance = {
+    application,
+    project,
+    access,
+    policy,
+    sessionId,
+    userId,
+    organizationId,
+    browserId: undefined,
+  }
+  // Who chose the session is the login application. Where it may show no page, nobody allowed anything.
+  const isAllowed = consentGiven && !silent
+  const facts = requestFacts(asked, row.beganAt, { chosen: true, ...(isAllowed && { decision: 'allowed' }) })
+  const now = presented.whole.readAt
+  if (isAllowed) await keepConsent()
+  try {
+    const requestId = row.id
+    const granted = await grantCode(
+      context,
+      { door, appearance, browser: undefined, parameters, asked, facts, requestId },
+      call,
+    )
+    if ('code' in granted) return granted
+    throw refusal(granted)
+  } catch (error) {
+    throw error instanceof Overtaken ? requestAnswered() : error
+  }
+
+  async function keepConsent(): Promise<void> {
+    const verdict = judge(door, await loadFacts(context, appearance, facts, now), now)
+    const lack = 'missing' in verdict ? verdict.missing[0] : undefined
+    if (lack?.what !== 'consent') return
+    const next = goOn(context.keys, row.id, { ...row.progress, decision: 'allowed' })
+    await giveConsent(context, appearance, lack.scopes, { requestId: row.id, next }, call).catch((error: unknown) => {
+      // What is so now is said next.
+      if (!(error instanceof Overtaken)) throw error
+    })
+  }
+}
+
+function refusal(lacking: Missing | ShutOut): RosterError {
+  if ('shutOut' in lacking)
+    return new RosterError(
+      'FAILED_PRECONDITION',
+      'PERSON_NOT_ADMITTED',
+      lacking.shutOut === 'other-person'
+        ? 'The application wants another person.'
+        : 'The person may not come to the application.',
+    )
+  const [lack] = lacking.missing
+  switch (lack.what) {
+    case 'factor':
+    case 'fresh-factor':
+      return factorRequired()
+    case 'consent':
+      return consentRequired(`The person has to allow the application: ${lack.scopes.join(' ')}.`)
+    case 'click':
+      return consentRequired('The person has to allow the application to go on.')
+    default:
+      return sessionNotFound()
+  }
+}
+
+function factorRequired(): RosterError {
+  return new RosterError('FAILED_PRECONDITION', 'FACTOR_REQUIRED', 'The password has to be checked first.')
+}
+
+function consentRequired(message: string): RosterError {
+  return new RosterError('FAILED_PRECONDITION', 'CONSENT_REQUIRED', message)
+}

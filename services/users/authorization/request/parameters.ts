@@ -1,0 +1,82 @@
+import type { AuthorizeRequest, EndSessionRequest } from '#gen/roster/users/v1/sign_in_service'
+
+/** The parameters of an authorization request as they came, and the names of those that came twice. They never change. */
+export type Parameters = Pick<AuthorizeRequest, (typeof names)[number] | 'repeatedParameters'>
+
+const names = [
+  'clientId',
+  'redirectUri',
+  'responseType',
+  'responseMode',
+  'scope',
+  'state',
+  'nonce',
+  'codeChallenge',
+  'codeChallengeMethod',
+  'prompt',
+  'maxAge',
+  'loginHint',
+  'idTokenHint',
+  'uiLocales',
+  'claims',
+  'request',
+  'requestUri',
+  'dpopJkt',
+] as const
+
+/** The same of a request to sign out. */
+export type SignOutParameters = Pick<EndSessionRequest, (typeof signOutNames)[number]>
+
+const signOutNames = ['idTokenHint', 'logoutHint', 'clientId', 'postLogoutRedirectUri', 'state', 'uiLocales'] as const
+
+const most = 16_384
+const mostState = 8192
+
+export function parametersOf(request: AuthorizeRequest): Parameters {
+  const { repeatedParameters } = request
+  return { ...Object.fromEntries(names.map((name) => [name, request[name]])), repeatedParameters } as Parameters
+}
+
+export function signOutParametersOf(request: EndSessionRequest): SignOutParameters {
+  return Object.fromEntries(signOutNames.map((name) => [name, request[name]])) as SignOutParameters
+}
+
+/** What is kept of a request, until it is answered. */
+export type KeptParameters = Parameters | SignOutParameters
+
+/** What a request is for. A row of one kind is unknown to the pages of another. */
+export function isSignOut(parameters: KeptParameters): parameters is SignOutParameters {
+  return 'postLogoutRedirectUri' in parameters
+}
+
+export function isSignIn(parameters: KeptParameters): parameters is Parameters {
+  return !isSignOut(parameters)
+}
+
+/** Of a request that leads to the own account. No application made it, and nobody gets a code for it. */
+export function ownAccountParameters({ prompt, uiLocales }: Pick<Parameters, 'prompt' | 'uiLocales'>): Parameters {
+  const none = Object.fromEntries(names.map((name) => [name, '']))
+  return { ...none, repeatedParameters: [], prompt, uiLocales } as unknown as Parameters
+}
+
+/** Authorize begins no request without a client. */
+export function isForOwnAccount({ clientId }: Parameters): boolean {
+  return clientId === ''
+}
+
+/** Whether they are larger than is kept: nobody answers them. */
+export function areTooLarge(parameters: KeptParameters): boolean {
+  const texts = Object.values(parameters).filter((value) => typeof value === 'string')
+  const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return size > most || [...parameters.state].length > mostState
+}
+
+/** The words of a parameter that has several. */
+export function wordsOf(text: string): string[] {
+  return [...new Set(text.split(' ').filter(Boolean))]
+}
+
+/** Whether the application wants an answer without a page. */
+export function isSilent({ prompt }: Parameters): boolean {
+  return wordsOf(prompt).includes('none')
+}

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
+import { lockUser } from '../operations/user/lock-user.ts'
+import { unlockUser } from '../operations/user/unlock-user.ts'
+import { readSecret } from '../secrets/secret.ts'
+import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
+import type { Authorization } from '../vocabulary/authorization.ts'
+import {
+  addPerson,
+  challenge,
+  noteApplication,
+  nothingNewer,
+  redirectUri,
+  requestOf,
+  said,
+  told,
+  usual,
+  Visitor,
+} from './testing/visitors.ts'
+
+let database: TestDatabase
+let users: TestUsers
+let domains: { stop(): Promise<void> }
+let ada: string
+
+beforeAll(async () => {
+  database = await createDatabase()
+  users = await openUsers(database.urls.users)
+  domains = await serveDomains({}, {}, { copied: nothingNewer(['client', 'first', 'native', 'checked']) })
+  await noteApplication(users, 'client', { redirectUris: [redirectUri, `${redirectUri}?a=b`] })
+  await noteApplication(users, 'first', { firstParty: true, redirectUris: [redirectUri] }, { organizationId: 'acme' })
+  await noteApplication(
+    users,
+    'native',
+    {
+      appType: OIDCAppType.OIDC_APP_TYPE_NATIVE,
+      redirectUris: ['http://127.0.0.1/cb'],
+      firstParty: true,
+    },
+    { organizationId: 'acme' },
+  )
+  await noteApplication(users, 'checked', {}, { hasProjectCheck: true })
+  ada = await addPerson(users, 'ada')
+  await addPerson(users, 'grace')
+}, 60_000)
+
+afterAll(async () => {
+  await Promise.all([users?.stop(), domains?.stop()])
+  await database?.drop()
+})
+
+const granted = async (code: string) => {
+  const [id] = readSecret(users.keys, 'code', code)!
+  return (await users.store.load<Authorization>('authorization', id!))!.state
+}
+const eventsOf = (sessionId: string) =>
+  users.sql<{ type: string }[]>`
+    select type from events where aggregate_type = 'session' and aggregate_id = ${sessionId} order by sequence
+  `.then((rows) => rows.map(({ type }) => type))
+
+describe('a person comes to an application:', () => {
+  const visitor = () => new Visitor(users)
+
+  test('by name and password, and consent; then at once', async () => {
+    const browser = visitor()
+    const page = await browser.begin({ nonce: 'n', loginHint: 'somebody' })
+    expect(page).toMatchObject({
+      answer: { $case: 'signIn', value: { loginName: 'somebody', nameIsFixed: false, error: 0 } },
+      destination: { applicationName: 'App client', host: 'app.example.com' },
+    })
+    const before = browser.cookie
+    const asking = await browser.signIn(page, 'ada')
+    expect(browser.cookie).not.toBe(before)
+    expect(asking.answer).toMatchObject({
+      $case: 'consent',
+      value: { account: { displayName: 'The ada', loginName: 'ada' }, scopes: ['openid', 'profile'], clickOnly: false },
+    })
+    const leaving = await browser.decide(asking, 'allow')
+    expect(leaving.answer?.$case).toBe('leaving')
+    const { code, ...rest } = told(leaving)
+    expect(rest).toEqual({ state: 'the state', iss: users.config.PUBLIC_URL })
+    const authorization = await granted(code!)
+    expect(authorization).toMatchObject({
+      userId: ada,
+      applicationId: 'app-client',
+      projectId: 'project-of-client',
+      scope: 'openid profile',
+      redirectUri,
+      challenge,
+      offline: false,
+      factors: [{ kind: 'password', at: authorization.authTime }],
+      rounds: { user: 0, organization: 0, projectOrganization: 0, application: 0, project: 0, consent: 0 },
+    })
+    expect(await eventsOf(authorization.sessionId)).toEqual(['created'])
+    const [secret] = await users.sql<{ detail: Buffer }[]>`select detail from secrets where user_id = ${ada}`
+    expect(JSON.parse(users.keys.decrypt('secret-detail', secret!.detail))).toEqual({ nonce: 'n' })
+    // The page is shown once.
+    expect(said(await browser.show(asking.requestId))).toBe('notice 5')
+    const again = await browser.authorize()
+    expect(again).toMatchObject({ answer: { $case: 'redirect' }, newBrowser: '' })
+    expect((await granted(told(again)['code']!)).sessionId).toBe(authorization.sessionId)
+    expect(told(await browser.authorize({ prompt: 'none', responseMode: 'form_post' }))['code']).toBeDefined()
+  })
+
+  test('with a further scope: only that is asked for', async () => {
+    const browser = visitor()
+    await browser.signIn(await browser.begin(), 'ada')
+    expect(said(await browser.begin({ scope: 'openid profile email unknown phone' }))).toBe('consent email')
+    expect(said(await browser.begin({ claims: '{"userinfo":{"email":null}}' }))).toBe('consent email')
+    expect(told(await browser.authorize({ scope: 'openid email', prompt: 'none' }))['error']).toBe('consent_required')
+  })
+
+  test('without a question where it is of the own organization; on this machine by a click', async () => {
+    const browser = visitor()
+    expect(told(await browser.signIn(await browser.begin({ clientId: 'first' }), 'ada'))['code']).toBeDefined()
+    const native = { clientId: 'native', redirectUri: 'http://127.0.0.1:51004/cb' }
+    const page = await browser.begin(native)
+    expect(said(page)).toBe('consent click')
+    expect(told(await browser.authorize({ ...native, prompt: 'none' }))['error']).toBe('interaction_required')
+    const leaving = await browser.decide(page, 'allow')
+    expect((await granted(told(leaving)['code']!)).redirectUri).toBe(native.redirectUri)
+  })
+
+  test('and may refuse, before and after signing in', async () => {
+    const browser = visitor()
+    const page = await browser.begin()
+    await browser.post(page, { action: 'cancel' })
+    const cancelled = await browser.show(page.requestId)
+    expect(cancelled.answer).toMatchObject({ $case: 'notice', value: { applicationOrigin: 'https://app.example.com' } })
+    const { location } = (cancelled.answer as { value: { location: string } }).value
+    expect(Object.fromEntries(new URL(location).searchParams)).toMatchObject({
+      error: 'access_denied',
+      state: 'the state',
+    })
+    const asking = await browser.signIn(await browser.begin({ prompt: 'consent' }), 'ada')
+    expect(told(await browser.decide(asking, 'deny'))).toMatchObject({
+      error: 'access_denied',
+      iss: users.config.PUBLIC_URL,
+    })
+    expect(said(await browser.show(asking.requestId))).toBe('notice 5')
+  })
+
+  test('as the account that is chosen', async () => {
+    const browser = visitor()
+    await browser.signIn(await browser.begin({ clientId: 'first' }), 'ada')
+    const choice = await browser.begin({ clientId: 'first', prompt: 'select_account' })
+    const other = await browser.choose(choice, '')
+    expect(said(other)).toBe('sign-in 0')
+    expect(told(await browser.signIn(other, 'grace'))['code']).toBeDefined()
+    const page = await browser.begin({ clientId: 'first' })
+    const { accounts } = (page.answer as { value: { accounts: { sessionId: string; loginName: string }[] } }).value
+    expect(accounts.map(({ loginName }) => loginName)).toEqual(['grace', 'ada'])
+    const before = browser.cookie
+    const leaving = await browser.choose(page, accounts[1]!.sessionId)
+    expect(browser.cookie).not.toBe(before)
+    expect((await granted(told(leaving)['code']!)).userId).toBe(ada)
+    expect(await eventsOf(accounts[1]!.sessionId)).toEqual(['created', 'chosen'])
+    // The one that the application used last.
+    expect((await granted(told(await browser.authorize({ clientId: 'first', prompt: 'none' }))['code']!)).userId).toBe(
+      ada,
+    )
+    expect(told(await browser.authorize({ clientId: 'client', prompt: 'none' }))['error']).toBe(
+      'account_selection_required',
+    )
+    const hint = `{"id_token":{"sub":{"value":"${ada}"}}}`
+    expect((await granted(told(await browser.authorize({ claims: hint, prompt: 'none' }))['code']!)).userId).toBe(ada)
+  })
+
+  test('with a fresh password where that is asked for: the same session goes on', async () => {
+    const browser = visitor()
+    const first = await granted(told(await browser.signIn(await browser.begin({ clientId: 'first' }), 'ada'))['code']!)
+    for (const fresh of [{ prompt: 'login' }, { maxAge: '0' }]) {
+      const page = await browser.begin({ clientId: 'first', ...fresh })
+      expect(page.answer).toMatchObject({ $case: 'signIn', value: { loginName: 'ada', nameIsFixed: true } })
+      const later = await granted(told(await browser.signIn(page, 'ada'))['code']!)
+      expect(later.sessionId).toBe(first.sessionId)
+      expect(Date.parse(later.authTime)).toBeGreaterThan(Date.parse(first.authTime))
+    }
+    expect(await eventsOf(first.sessionId)).toEqual(['created', 'factor.checked', 'factor.checked'])
+    expect(
+      (await granted(told(await browser.authorize({ clientId: 'first', maxAge: '3600' }))['code']!)).sessionId,
+    ).toBe(first.sessionId)
+  })
+
+  test('unless the project does not admit them, or another person is asked for', async () => {
+    const browser = visitor()
+    expect(said(await browser.signIn(await browser.begin({ clientId: 'checked' }), 'grace'))).toBe('sign-in 3')
+    const hint = `{"id_token":{"sub":{"value":"${ada}"}}}`
+    expect(said(await browser.signIn(await browser.begin({ clientId: 'first', claims: hint }), 'grace'))).toBe(
+      'sign-in 4',
+    )
+    const scope = 'openid urn:zitadel:iam:org:id:umbrella'
+    expect(said(await browser.signIn(await browser.begin({ clientId: 'first', scope }), 'grace'))).toBe('sign-in 1')
+  })
+})
+
+describe('a session of a browser ends', () => {
+  test('with a lock, also one that was taken back', async () => {
+    const userId = await addPerson(users, 'locked')
+    const browser = new Visitor(users)
+    await browser.signIn(await browser.begin({ clientId: 'first' }), 'locked')
+    expect(told(await browser.authorize({ clientId: 'first' }))['code']).toBeDefined()
+    await lockUser(users, { userId }, callIn('acme'))
+    await unlockUser(users, { userId }, callIn('acme'))
+    expect(said(await browser.begin({ clientId: 'first' }))).toBe('sign-in 0')
+    expect(told(await browser.authorize({ clientId: 'first', prompt: 'none' }))['error']).toBe('login_required')
+  })
+})
+
+describe('a faulty request', () => {
+  const notices: [string, object, string][] = [
+    ['an unknown client', { clientId: 'nobody' }, 'notice 1'],
+    ['no client', { clientId: '' }, 'notice 1'],
+    ['two clients', { repeatedParameters: ['client_id'] }, 'notice 1'],
+    ['another redirect URI', { redirectUri: `${redirectUri}/` }, 'notice 2'],
+    ['no redirect URI', { redirectUri: '' }, 'notice 2'],
+    ['two redirect URIs', { repeatedParameters: ['redirect_uri'] }, 'notice 2'],
+    ['a state that is too long', { state: 'x'.repeat(8193) }, 'notice 3'],
+    ['more than is kept', { scope: 'x'.repeat(16_000), loginHint: 'x'.repeat(1000) }, 'notice 3'],
+  ]
+  test.each(notices)('with %s gets a page', async (_, parameters, page) => {
+    for (const prompt of ['', 'none'])
+      expect(said(await new Visitor(users).authorize({ ...parameters, prompt }))).toBe(page)
+  })
+
+  const faults: [object, string][] = [
+    ...['scope', 'state', 'nonce', 'prompt', 'response_type', 'code_challenge', 'claims', 'resource'].map(
+      (name): [object, string] => [{ repeatedParameters: [name] }, 'invalid_request'],
+    ),
+    [{ responseType: '' }, 'invalid_request'],
+    [{ responseType: 'token' }, 'unsupported_response_type'],
+    [{ responseMode: 'fragment' }, 'invalid_request'],
+    [{ request: 'x' }, 'request_not_supported'],
+    [{ requestUri: 'x' }, 'request_uri_not_supported'],
+    [{ codeChallenge: '' }, 'invalid_request'],
+    [{ codeChallenge: '', codeChallengeMethod: '' }, 'invalid_request'],
+    [{ codeChallengeMethod: '' }, 'invalid_request'],
+    [{ codeChallengeMethod: 'plain' }, 'invalid_request'],
+    [{ maxAge: '-1' }, 'invalid_request'],
+    [{ maxAge: 'x' }, 'invalid_request'],
+    [{ nonce: 'x'.repeat(1025) }, 'invalid_request'],
+    [{ dpopJkt: 'x' }, 'invalid_request'],
+    [{ claims: '[]' }, 'invalid_request'],
+    [{ claims: '{"id_token":{"acr":{"essential":true,"value":"phr"}}}' }, 'unmet_authentication_requirements'],
+    [{ scope: 'openid project:another' }, 'invalid_scope'],
+    [{ scope: 'openid urn:zitadel:iam:org:project:id:zitadel:aud' }, 'invalid_scope'],
+  ]
+  test.each(faults)('with %j is answered: %s', async (parameters, error) => {
+    const answer = await new Visitor(users).authorize({ ...usual, ...parameters, prompt: 'none' })
+    expect(told(answer)).toMatchObject({ error, state: 'the state', iss: users.config.PUBLIC_URL })
+  })
+
+  test('sends nobody anywhere before somebody is signed in', async () => {
+    const browser = new Visitor(users)
+    const page = await browser.begin({ responseType: 'token', redirectUri: `${redirectUri}?a=b` })
+    expect(said(page)).toBe('sign-in 0')
+    const leaving = await browser.signIn(page, 'ada')
+    expect(told(leaving)).toMatchObject({ a: 'b', error: 'unsupported_response_type' })
+    expect(said(await browser.show(page.requestId))).toBe('notice 5')
+    expect(told(await browser.authorize({ responseType: 'token' }))['error']).toBe('unsupported_response_type')
+  })
+
+  test('with two prompts of which one is none is answered at once', async () => {
+    expect(told(await new Visitor(users).authorize({ prompt: 'none login' }))['error']).toBe('invalid_request')
+    expect(told(await new Visitor(users).authorize({ prompt: 'none' }))['error']).toBe('login_required')
+  })
+})
+
+test('a POST waits for its browser, a minute and once', async () => {
+  const browser = new Visitor(users)
+  const kept = await browser.authorize({ posted: true })
+  const { location } = (kept.answer as { value: { location: string } }).value
+  const postedRequest = new URL(location, 'http://x').searchParams.get('posted_request')!
+  expect(kept.newBrowser).toBe('')
+  const begun = await browser.authorize({ ...usual, clientId: 'evil', state: '', postedRequest })
+  expect(said(await browser.show(requestOf(begun)))).toBe('sign-in 0')
+  expect(said(await browser.authorize({ postedRequest }))).toBe('notice 4')
+})

@@ -1,0 +1,18 @@
+import type { Sql } from '#lib/database/database'
+import type { Keyring } from '#lib/encryption/keys'
+import type { CodePurpose } from './code.ts'
+
+const purposes: string[] = ['email-code', 'password-code', 'registration-code'] satisfies CodePurpose[]
+const isSalted = (purpose: string) => purposes.includes(purpose) || purpose.startsWith('secret-')
+
+/**
+ * The keys, which derive codes and one-time secrets with the present salt. The operator changes it to end all of them:
+ * no replica may run then.
+ */
+export async function saltCodes(sql: Sql, keys: Keyring): Promise<Keyring> {
+  const [{ salt }] = await sql<[{ salt: string }]>`select salt from code_salt`
+  if (salt === '') return keys
+  const mac: Keyring['mac'] = (purpose, id, parts) =>
+    keys.mac(purpose, id, isSalted(purpose) ? [...parts, salt] : parts)
+  return { ...keys, mac }
+}

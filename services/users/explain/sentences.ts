@@ -1,0 +1,31 @@
+import { SignInReason } from '#gen/roster/users/v1/session_service'
+
+/** What each reason says to a person. */
+export const sentences = {
+  [SignInReason.SIGN_IN_REASON_PERSON]: 'The user has to sign in.',
+  [SignInReason.SIGN_IN_REASON_ACCOUNT]: 'The application asks the user to choose an account.',
+  [SignInReason.SIGN_IN_REASON_CLICK]: 'The answer goes to a program that may be anybody’s, so the user has to click.',
+  [SignInReason.SIGN_IN_REASON_FACTOR]: 'The policy asks for a factor that was not checked.',
+  [SignInReason.SIGN_IN_REASON_FRESH_FACTOR]: 'The application asks for the password once more.',
+  [SignInReason.SIGN_IN_REASON_CONSENT]: 'The user has to let the application have these scopes.',
+  [SignInReason.SIGN_IN_REASON_USER_LOCKED]: 'The user is locked.',
+  [SignInReason.SIGN_IN_REASON_USER_INACTIVE]: 'The user is deactivated.',
+  [SignInReason.SIGN_IN_REASON_ORGANIZATION_CLOSED]: 'The organization of the user is deactivated or removed.',
+  [SignInReason.SIGN_IN_REASON_APPLICATION_CLOSED]:
+    'There is no such application, or it or its project is deactivated or removed.',
+  [SignInReason.SIGN_IN_REASON_PROJECT_ORGANIZATION_CLOSED]:
+    'The organization that owns the project is deactivated or removed.',
+  [SignInReason.SIGN_IN_REASON_OTHER_ORGANIZATION]: 'The application asks for people of another organization.',
+  [SignInReason.SIGN_IN_REASON_PROJECT_CHECK]:
+    'The project lets in only people of its organization, of organizations that it is granted to, or with a grant of it.',
+  [SignInReason.SIGN_IN_REASON_ROLE_CHECK]: 'The project lets in only people with a grant of it.',
+  [SignInReason.SIGN_IN_REASON_NOT_ADMITTED]: 'The organization of the application does not let the user in.',
+  [SignInReason.SIGN_IN_REASON_OTHER_PERSON]: 'The application asks for another user.',
+  [SignInReason.SIGN_IN_REASON_SCOPES]: 'The application may not ask for these scopes.',
+  [SignInReason.SIGN_IN_REASON_AUTHORIZATION_ENDED]: 'What the application had is over.',
+  [SignInReason.SIGN_IN_REASON_SESSION_ENDED]: 'What the application had has ended with its session.',
+  [SignInReason.SIGN_IN_REASON_SIGNED_OUT]: 'All sessions of the user were ended since.',
+  [SignInReason.SIGN_IN_REASON_CONSENT_WITHDRAWN]: 'The user has taken the consent back since.',
+  [SignInReason.SIGN_IN_REASON_CLOSED_MEANWHILE]:
+    'An organization, the application or its project was closed since, and is open again.',
+} as const

@@ -1,0 +1,69 @@
+import type { Existing } from '#lib/eventstore/aggregate'
+import type { Context } from '../context.ts'
+import { isVerifiedFor } from '../names/read-proofs.ts'
+import { existing } from '../states/user-state.ts'
+import type { User } from '../vocabulary/user.ts'
+
+/** The scope that asks for each claim. */
+export const scopeOf: Record<string, string> = {
+  name: 'profile',
+  given_name: 'profile',
+  family_name: 'profile',
+  nickname: 'profile',
+  preferred_username: 'profile',
+  locale: 'profile',
+  email: 'email',
+  email_verified: 'email',
+  roles: 'roles',
+  project_roles: 'roles',
+  organization_roles: 'roles',
+}
+
+/** What is said of a user, by OpenID Connect's names. */
+export type UserClaims = Record<string, string | boolean | undefined>
+
+/** Whether a claim is wanted. */
+export type Wanted = (claim: string) => boolean
+
+/** Those that scopes ask for, and those that the parameter `claims` names for this place. */
+export function wantedBy(
+  scopes: readonly string[],
+  named: readonly string[] = [],
+  place: 'id_token' | 'userinfo' = 'userinfo',
+): Wanted {
+  return (claim) => scopes.includes(scopeOf[claim]!) || named.includes(`${place}.${claim}`)
+}
+
+/**
+ * What is wanted of a user. The address is verified for whoever trusts the organization. NOT_FOUND USER_NOT_FOUND;
+ * UNAVAILABLE STORE_UNAVAILABLE.
+ */
+export async function userClaims(
+  context: Pick<Context, 'sql' | 'personal'>,
+  user: Existing<User>,
+  wanted: Wanted,
+  trusting: string,
+): Promise<UserClaims> {
+  const { human } = user.state
+  const all: UserClaims = {
+    ...profileOf(existing(user.state)),
+    ...(human && {
+      email: human.email,
+      email_verified: wanted('email_verified') && (await isVerifiedFor(context, user, human, trusting)),
+    }),
+  }
+  return Object.fromEntries(Object.entries(all).filter(([claim, value]) => value !== undefined && wanted(claim)))
+}
+
+function profileOf({ userName, human, machine }: User): UserClaims {
+  if (!human) return { preferred_username: userName, name: machine?.name }
+  const { firstName, lastName, nickName, displayName, preferredLanguage } = human.profile
+  return {
+    preferred_username: userName,
+    name: displayName,
+    given_name: firstName,
+    family_name: lastName,
+    nickname: nickName,
+    locale: preferredLanguage || undefined,
+  }
+}

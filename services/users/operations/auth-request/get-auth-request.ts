@@ -1,0 +1,42 @@
+import {
+  type GetAuthRequestRequest,
+  type GetAuthRequestResponse,
+  Prompt,
+} from '#gen/roster/users/v1/auth_request_service'
+import type { Call } from '#lib/rpc/headers'
+import { openClientRequest } from '../../authorization/client-request.ts'
+import { wordsOf } from '../../authorization/request/parameters.ts'
+import type { Context } from '../../context.ts'
+
+export async function getAuthRequest(
+  context: Context,
+  { authRequestId }: GetAuthRequestRequest,
+  call: Call,
+): Promise<GetAuthRequestResponse> {
+  const { row, reading } = await openClientRequest(context, authRequestId, call)
+  const { clientId, redirectUri, prompt, uiLocales, loginHint, scope } = row.parameters
+  // One that cannot be read asks for nothing but an answer.
+  const asked = 'asked' in reading ? reading.asked : undefined
+  return {
+    authRequest: {
+      id: row.id,
+      creationDate: row.beganAt,
+      clientId,
+      scope: asked ? [...new Set([...asked.scopes, ...asked.claimScopes])] : wordsOf(scope),
+      redirectUri,
+      prompt: wordsOf(prompt).flatMap((word) => prompts[word] ?? []),
+      uiLocales: wordsOf(uiLocales),
+      loginHint: loginHint || undefined,
+      maxAge: asked?.maxAge === undefined ? undefined : { seconds: asked.maxAge, nanos: 0 },
+      hintUserId: asked?.hintedUser,
+      applicationName: reading.application.name,
+    },
+  }
+}
+
+const prompts: Record<string, Prompt | undefined> = {
+  none: Prompt.PROMPT_NONE,
+  login: Prompt.PROMPT_LOGIN,
+  consent: Prompt.PROMPT_CONSENT,
+  select_account: Prompt.PROMPT_SELECT_ACCOUNT,
+}

@@ -1,0 +1,41 @@
+import {
+  type BrandingTheme,
+  type GetBrandingSettingsRequest,
+  type GetBrandingSettingsResponse,
+  ResourceOwnerType,
+  ThemeMode,
+} from '#gen/roster/users/v1/settings_service'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { issuerOf } from '../../oauth/issuer.ts'
+import { own } from '../../policy/brand.ts'
+import { loadLoginPolicy } from '../../policy/load-login-policy.ts'
+import { type LoginPolicySettings, loginPolicyType } from '../../vocabulary/login-policy.ts'
+
+export async function getBrandingSettings(
+  context: Context,
+  _request: GetBrandingSettingsRequest,
+  { organizationId }: Call,
+): Promise<GetBrandingSettingsResponse> {
+  const [{ brand }, set] = await Promise.all([
+    loadLoginPolicy(context, organizationId),
+    context.store.load<LoginPolicySettings>(loginPolicyType, organizationId),
+  ])
+  const logoUrl = brand?.logoHash === undefined ? '' : `${issuerOf(context.config)}/ui/logo/${brand.logoHash}`
+  const theme = (name: 'lightTheme' | 'darkTheme'): BrandingTheme => {
+    const { primaryColor, backgroundColor } = { ...own[name], ...brand?.[name] }
+    return { primaryColor, backgroundColor, logoUrl }
+  }
+  return {
+    settings: {
+      lightTheme: theme('lightTheme'),
+      darkTheme: theme('darkTheme'),
+      hideLoginNameSuffix: true,
+      disableWatermark: true,
+      themeMode: ThemeMode.THEME_MODE_AUTO,
+      resourceOwnerType: set?.state?.brand
+        ? ResourceOwnerType.RESOURCE_OWNER_TYPE_ORG
+        : ResourceOwnerType.RESOURCE_OWNER_TYPE_INSTANCE,
+    },
+  }
+}

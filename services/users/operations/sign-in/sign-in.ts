@@ -1,0 +1,92 @@
+import { type PageAnswer, SignInError, type SignInRequest } from '#gen/roster/users/v1/sign_in_service'
+import { orUnavailable } from '#lib/database/database'
+import { RosterError } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import { refuseBesideFormer } from '#lib/schema/releases'
+import { toPage } from '../../authorization/answer.ts'
+import type { Candidate } from '../../authorization/appearances.ts'
+import { openForm, type OpenedRequest, signingIn } from '../../authorization/opened-request.ts'
+import { emptyRegistration } from '../../authorization/pages.ts'
+import { organizationOf } from '../../authorization/request/read-scopes.ts'
+import { closeRequest, goOn, stillOpen, type Progress } from '../../authorization/request/request-row.ts'
+import { situationOf } from '../../authorization/situation.ts'
+import { Overtaken } from '../../browsers/overtaken.ts'
+import type { Context } from '../../context.ts'
+import { checkPassword } from '../../sign-in/check-password.ts'
+import { findUserById } from '../../names/login-user.ts'
+import { openBrowserSession } from '../../sign-in/open-browser-session.ts'
+
+export async function signIn(context: Context, request: SignInRequest, call: Call): Promise<PageAnswer> {
+  await refuseBesideFormer(context.sql)
+  const opened = await openForm(context, request, signingIn)
+  if ('answer' in opened) return opened.answer
+  const { row, now } = opened
+  const page = toPage(row.id)
+  if (request.action === 'cancel') {
+    await closeRequest(context.sql, row.id, 'cancelled')
+    return page
+  }
+  const next = (progress: Progress, session?: null) =>
+    orUnavailable(goOn(context.keys, row.id, progress, session)(context.sql))
+  if (request.action === 'another-account') {
+    await next({ asksName: true }, null)
+    return page
+  }
+  if (request.action === 'register') {
+    await next({ registration: emptyRegistration(request.loginName) })
+    return page
+  }
+  try {
+    return { ...page, newBrowser: await proceed(context, opened, request, call) }
+  } catch (error) {
+    if (error instanceof Overtaken) return page
+    const failure = failureOf(error, now)
+    if (!failure) throw error
+    await next({ ...row.progress, loginName: request.loginName, retryAt: undefined, ...failure })
+    return page
+  }
+}
+
+// Returns the new value of the cookie.
+async function proceed(
+  context: Context,
+  opened: OpenedRequest,
+  { loginName, password }: SignInRequest,
+  call: Call,
+): Promise<string> {
+  const { row, browser } = opened
+  const fixed = await fixedPerson(context, opened, call)
+  const { user, settle } = await checkPassword(
+    context,
+    // It counts for the person whom it is tried on, whatever was typed.
+    fixed
+      ? { loginName: fixed.userName, password, find: () => findUserById(context, fixed.appearance.userId) }
+      : { loginName, password },
+    { ...call, organizationId: organizationOf(row.parameters.scope) ?? '' },
+  )
+  const newValue = await openBrowserSession(
+    context,
+    user,
+    browser,
+    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], rooms: [stillOpen(row.id)] },
+    call,
+  )
+  await settle()
+  return newValue
+}
+
+// The person whose password alone the page asks for.
+async function fixedPerson(context: Context, opened: OpenedRequest, call: Call): Promise<Candidate | undefined> {
+  const situation = await situationOf(context, opened, call)
+  const chosen = 'chosen' in situation ? situation.chosen : undefined
+  const lack = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing[0].what : undefined
+  return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined
+}
+
+function failureOf(error: unknown, now: Date): Pick<Progress, 'error' | 'retryAt'> | undefined {
+  if (!(error instanceof RosterError)) return undefined
+  if (error.reason === 'CREDENTIALS_INVALID') return { error: SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID }
+  if (!['SIGN_IN_THROTTLED', 'PASSWORDS_THROTTLED'].includes(error.reason)) return undefined
+  const retryAt = new Date(now.getTime() + (error.retryAfter ?? 1) * 1000).toISOString()
+  return { error: SignInError.SIGN_IN_ERROR_THROTTLED, retryAt }
+}

@@ -1,0 +1,35 @@
+/** The aggregate of what an organization sets for those who sign in. It has its id, or that of the instance. */
+export const loginPolicyType = 'login.policy'
+
+export type LoginPolicyEvent = { type: 'changed'; payload: LoginPolicySettings }
+
+/** What is missing is as the instance has it; at the instance, it has its default. */
+export interface LoginPolicySettings {
+  allowRegister?: boolean
+  hidePasswordReset?: boolean
+  defaultRedirectUri?: string
+  /** In seconds. */
+  passwordCheckLifetime?: number
+  /** As a whole: an organization's has nothing of the instance's. */
+  brand?: Brand
+}
+
+/** How pages look. What is missing is as Roster has it. */
+export interface Brand {
+  lightTheme?: Theme
+  darkTheme?: Theme
+  /** In pixels. */
+  cornerRadius?: number
+  /** The logo is a row beside the events: SHA-256 in base64url. */
+  logoHash?: string
+}
+
+/** Colours, as `#` and six hexadecimal digits. */
+export interface Theme {
+  primaryColor?: string
+  backgroundColor?: string
+}
+
+export function evolveLoginPolicy(_: unknown, { payload }: LoginPolicyEvent): LoginPolicySettings {
+  return payload
+}

@@ -1,0 +1,134 @@
+import { admin, ok, unique, uniqueEmail } from '../../examples/people.ts'
+import { authorizePath, callbackOf, formOf, redeem, type Shown } from '../../examples/sign-in.ts'
+import { readPage } from '../../examples/sign-in-kinds.ts'
+import { call } from '../clients/encodings.ts'
+import { mailTo } from '../mailbox.ts'
+import { type Browser, enter, registerableNames, returnUri, type Stage } from './stage.ts'
+
+/** A door that needs one step more: with everything right, it opens. */
+export interface Opened {
+  use(browser: Browser): Promise<Shown>
+  /** The request that it belongs to. */
+  requestId?: string | undefined
+}
+
+export interface PageDoor {
+  /** In the browser of the person, who is signed in there. */
+  prepare(stage: Stage): Promise<Opened>
+  /** Who is signed in does not matter to it: a password or a code opens it. */
+  isForAnybody?: boolean
+  /** The page that it leads to, where nothing is changed before. */
+  leadsTo?: string
+}
+
+/** A door for each method that is a page. */
+export const pageDoors: Record<string, PageDoor> = {
+  Authorize: {
+    async prepare({ own, person: { userId } }) {
+      const claims = JSON.stringify({ id_token: { sub: { value: userId } } })
+      return { use: (browser) => browser.visit(authorizePath(own, { prompt: 'none', claims })) }
+    },
+  },
+  ShowSignIn: {
+    async prepare(stage) {
+      const requestId = idOf(await stage.browser.visit(authorizePath(stage.own, { prompt: 'login' })))
+      await enter(stage)
+      return { requestId, use: (browser) => browser.visit(`/ui/login/${requestId}`) }
+    },
+  },
+  SignIn: {
+    isForAnybody: true,
+    async prepare({ browser, own, person: { password } }) {
+      const page = await browser.visit(authorizePath(own, { prompt: 'login' }))
+      return formOn(page, { action: 'sign-in', password })
+    },
+  },
+  ChooseAccount: {
+    async prepare(stage) {
+      await enter(stage, stage.friend)
+      const page = await stage.browser.visit(authorizePath(stage.own, { prompt: 'select_account' }))
+      const buttons = [...page.body.matchAll(/name="session_id" value="([^"]*)">(.*?)<\/button>/gs)]
+      const [, session_id] = buttons.find(([, , text]) => text!.includes(stage.person.userName))!
+      return formOn(page, { session_id: session_id! })
+    },
+  },
+  Decide: {
+    prepare: async ({ browser, asking }) =>
+      formOn(await browser.visit(authorizePath(asking, { prompt: 'consent' })), { action: 'allow' }),
+  },
+  Register: {
+    isForAnybody: true,
+    leadsTo: 'enter code',
+    prepare: async (stage) => formOn(await registration(stage), { ...registerableNames, email: uniqueEmail() }),
+  },
+  FinishRegistration: {
+    isForAnybody: true,
+    async prepare(stage) {
+      const email = uniqueEmail()
+      const page = await stage.browser.submit(await registration(stage), { ...registerableNames, email })
+      const { code } = await mailTo(email)
+      return formOn(page, { code, password: unique('Password'), action: 'finish' })
+    },
+  },
+  EndSession: {
+    async prepare({ browser, own, person }) {
+      const answer = await callbackOf(person, authorizePath(own), browser)
+      const { body } = await redeem(own, answer.searchParams.get('code')!)
+      const asked = { id_token_hint: body.id_token as string, post_logout_redirect_uri: returnUri }
+      const path = `/oidc/v1/end_session?${String(new URLSearchParams(asked))}`
+      return { use: (used) => used.visit(path) }
+    },
+  },
+  ShowSignOut: {
+    async prepare({ browser }) {
+      const requestId = idOf(await browser.visit('/oidc/v1/end_session'))
+      return { requestId, use: (used) => used.visit(`/ui/login/${requestId}/sign-out`) }
+    },
+  },
+  SignOut: {
+    prepare: async ({ browser }) => formOn(await browser.visit('/oidc/v1/end_session'), { action: 'all' }),
+  },
+  ShowAccount: {
+    prepare: async () => ({ use: (browser) => browser.visit('/ui/account') }),
+  },
+  EndMySession: {
+    async prepare({ browser, person: { userName: loginName, password } }) {
+      const { sessionId } = ok(await call('CreateSession', { loginName, password }))
+      return formOn(await browser.visit('/ui/account'), { session_id: sessionId }, '/ui/account/session')
+    },
+  },
+  WithdrawMyConsent: {
+    async prepare({ browser, asking, person }) {
+      await callbackOf(person, authorizePath(asking), browser)
+      const page = await browser.visit('/ui/account')
+      return formOn(page, { application_id: asking.appId }, '/ui/account/consent')
+    },
+  },
+  LeaveAccount: {
+    prepare: async ({ browser }) =>
+      formOn(await browser.visit('/ui/account'), { action: 'everywhere' }, '/ui/account/sign-out'),
+  },
+}
+
+/** All that somebody else could change of a person. */
+export async function standingOf({ userId }: { userId: string }): Promise<unknown> {
+  const { sessions = [] } = ok(await call('SearchUserSessions', { userId }, admin()))
+  const { consents = [] } = ok(await call('SearchUserConsents', { userId }, admin()))
+  return [
+    sessions.map(({ id }: { id: string }) => id),
+    consents.map(({ applicationId, scopes }: any) => [applicationId, scopes]),
+  ]
+}
+
+function registration({ browser, own }: Stage): Promise<Shown> {
+  return browser.visit(authorizePath(own, { prompt: 'create' }))
+}
+
+function formOn(page: Shown, filled: Record<string, string>, path?: string): Opened {
+  if (!formOf(page.body, path)) throw new Error(`this page lacks the form: ${readPage(page).kind}`)
+  return { requestId: idOf(page), use: (browser) => browser.submit(page, filled, path) }
+}
+
+function idOf({ body }: Shown): string | undefined {
+  return /action="\/ui\/login\/([\w-]+)/.exec(body)?.[1]
+}

@@ -1,0 +1,70 @@
+import { beforeAll, expect, inject, test } from 'vitest'
+import type { ExampleApplication } from '../examples/applications.ts'
+import { type ExampleHuman, newHuman, newOrganization, unique } from '../examples/people.ts'
+import { newProject } from '../examples/projects.ts'
+import { authorizePath, newWebApplication, openBrowser, redirectUri } from '../examples/sign-in.ts'
+
+const { url } = inject('roster')
+
+let application: ExampleApplication
+let person: ExampleHuman
+beforeAll(async () => {
+  const home = await newOrganization()
+  const projectId = await newProject(home)
+  ;[application, person] = await Promise.all([
+    newWebApplication(home, projectId),
+    newHuman(home, { password: unique('Password') }),
+  ])
+})
+
+const authorize = (more: Record<string, string> = {}) => authorizePath(application, more)
+
+/** What an application reads in the address that a browser brings to it. */
+function answerIn(location: string) {
+  expect(location.startsWith(`${redirectUri}&`)).toBe(true)
+  return Object.fromEntries(new URL(location).searchParams)
+}
+
+const given = { of: 'tests', state: 'a state & more', iss: url, code: expect.stringMatching(/./) }
+
+test('a person signs in once, and comes to the application with a code, the next time at once', async () => {
+  const browser = openBrowser()
+  const asked = await browser.visit(authorize())
+  expect(asked).toMatchObject({ status: 200, body: expect.stringContaining('name="password"') })
+  const again = await browser.submit(asked, { action: 'sign-in', login_name: person.userName, password: 'not it' })
+  expect(again).toMatchObject({ status: 200, body: expect.stringContaining('role="alert"') })
+  const { userName: login_name, password } = person
+  const leaving = await browser.submit(again, { action: 'sign-in', login_name, password })
+  const [, link] = /<a[^>]* href="([^"]+)"/.exec(leaving.body)!
+  expect(answerIn(link!.replaceAll('&amp;', '&'))).toEqual(given)
+  const { status, location } = await browser.visit(authorize())
+  expect([status, answerIn(location)]).toEqual([302, given])
+})
+
+test('a password longer than any is as wrong as another one, of whomever', async () => {
+  const answers = [person.userName, unique('nobody')].flatMap((login_name) =>
+    ['x'.repeat(201), 'ü'.repeat(2000), 'not it'].map(async (password) => {
+      const browser = openBrowser()
+      const shown = await browser.submit(await browser.visit(authorize()), { action: 'sign-in', login_name, password })
+      return { ...shown, body: shown.body.replaceAll(login_name, '').replaceAll(/value="[^"]*"|action="[^"]*"/g, '') }
+    }),
+  )
+  const [first, ...others] = await Promise.all(answers)
+  expect(first).toMatchObject({ status: 200, body: expect.stringContaining('do not match') })
+  for (const other of others) expect(other).toEqual(first)
+})
+
+test('another browser has nobody signed in', async () => {
+  const { location } = await openBrowser().visit(authorize({ prompt: 'none' }))
+  expect(answerIn(location)).toMatchObject({ error: 'login_required', state: 'a state & more', iss: url })
+})
+
+test('a form that another browser or another site sends does nothing', async () => {
+  const [browser, other] = [openBrowser(), openBrowser()]
+  const asked = await browser.visit(authorize())
+  await other.visit(authorize())
+  const { userName: login_name, password } = person
+  const foreign = await other.submit(asked, { action: 'sign-in', login_name, password })
+  expect(foreign.body).not.toContain('code=')
+  expect(foreign.status).toBe(400)
+})

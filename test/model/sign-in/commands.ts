@@ -1,0 +1,25 @@
+import * as fc from 'fast-check'
+import { account } from './account.ts'
+import { changes } from './changes.ts'
+import { decide, pages, signIn, visit } from './pages.ts'
+import { register } from './register.ts'
+import { redeemCode, tokens, use } from './tokens.ts'
+
+/** All that may happen, in any order. Pages come most often, because without them nothing else can happen. */
+const one = fc.oneof(
+  { weight: 12, arbitrary: fc.oneof(...pages) },
+  { weight: 5, arbitrary: fc.oneof(...tokens) },
+  { weight: 2, arbitrary: fc.oneof(...changes) },
+  { weight: 1, arbitrary: fc.oneof(...account, ...account, ...account, ...register) },
+)
+
+/** The way to a token, which few would find by chance. Where its steps do not fit, they are left out. */
+const way = fc.tuple(visit, signIn, decide, redeemCode, use)
+
+export const commands = fc
+  .array(fc.oneof({ weight: 3, arbitrary: one.map((command) => [command]) }, { weight: 1, arbitrary: way }), {
+    minLength: 15,
+    maxLength: 30,
+    size: 'max',
+  })
+  .map((parts) => parts.flat())

@@ -1,0 +1,262 @@
+import * as fc from 'fast-check'
+import { expect } from 'vitest'
+import { authorizePath, formOf, redirectUri, type Shown } from '../../examples/sign-in.ts'
+import { readPage } from '../../examples/sign-in-kinds.ts'
+import { command, type SignInCommand } from './command.ts'
+import type { Place } from './place.ts'
+import {
+  type Application,
+  isAlive,
+  lifetimes,
+  mayCome,
+  maySignIn,
+  type Model,
+  type Name,
+  type Next,
+  next,
+  type Page,
+  people,
+  type Request,
+  silently,
+  standsOn,
+} from './rules.ts'
+
+/** More often one of the two, so that steps meet. */
+const browser = fc.constantFrom(0, 0, 0, 1)
+const application = fc.constantFrom<Application>('own', 'asking')
+const user = fc.constantFrom<Name>('ada', 'bob')
+const scopes = fc.constantFrom<string[]>(['openid'], ['openid', 'profile'], ['openid', 'profile', 'offline_access'])
+/** Of the pages that fit, by its age: also one that the person went back to. */
+const page = fc.constantFrom(0, 0, 0, 1, 2)
+
+export const visit = command(
+  'visit',
+  fc.record({
+    browser,
+    application,
+    scopes,
+    prompt: fc.constantFrom('', '', '', 'login', 'consent', 'select_account'),
+  }),
+  {
+    async run(model, place, { browser, ...asked }) {
+      const { application, scopes, prompt } = asked
+      const path = authorizePath(place.applications[application], { scope: scopes.join(' '), prompt })
+      const shown = await place.browsers[browser]!.visit(path)
+      compare(model, place, browser, shown, begin(model, browser, { ...asked, restarts: false }))
+    },
+  },
+)
+
+const silent = command('silent', fc.record({ browser, application, scopes }), {
+  async run(model, place, { browser, application, scopes }) {
+    const path = authorizePath(place.applications[application], { scope: scopes.join(' '), prompt: 'none' })
+    const shown = await place.browsers[browser]!.visit(path)
+    compare(model, place, browser, shown, {
+      next: silently(model, model.browsers[browser]!, application, scopes),
+      application,
+    })
+  },
+})
+
+export const signIn = onPage(
+  'sign in',
+  ['sign in', 'password'],
+  { user, right: fc.constantFrom(true, true, true, true, false) },
+  {
+    // After five of a kind the person has to wait.
+    check: ({ kind }, { user, right }, { failures, users }) =>
+      failures < 4 || (right && kind === 'sign in' && maySignIn(users[user])),
+    fill(place, { user, right }) {
+      const { userName: login_name, password } = place.people[user]
+      return { action: 'sign-in', login_name, password: right ? password : 'not it' }
+    },
+    apply(model, index, { request }, { user, right }) {
+      const browser = model.browsers[index]!
+      const now = next(model, browser, request)
+      const tried = now.kind === 'password' ? now.session!.user : user
+      if (!right || tried !== user || !maySignIn(model.users[user])) return void model.failures++
+      let session = people(model, browser).find((each) => each.user === user)
+      const { signOuts } = model.users[user]
+      if (!session) {
+        session = { user, began: model.tick, checked: 0, until: 0, signOuts, ended: false }
+        browser.sessions = [...browser.sessions.filter((each) => each.user !== user), session]
+      }
+      Object.assign(session, { checked: model.tick, until: model.time + lifetimes.session })
+      proceed(request, { session, choseAccount: true })
+    },
+  },
+)
+
+const choose = onPage(
+  'choose',
+  ['accounts'],
+  { user: fc.constantFrom<Name | 'another'>('ada', 'bob', 'another') },
+  {
+    check: ({ sessions }, { user }) => user === 'another' || sessions.some((session) => session.user === user),
+    fill(place, { user }, { body }) {
+      if (user === 'another') return { session_id: '' }
+      const { userName } = place.people[user]
+      const buttons = [...body.matchAll(/name="session_id" value="([^"]*)">(.*?)<\/button>/gs)]
+      return { session_id: buttons.find(([, , text]) => text!.includes(userName))![1]! }
+    },
+    apply(model, _index, { request, sessions }, { user }) {
+      if (user === 'another') return proceed(request, { asksName: true })
+      const session = sessions.find((each) => each.user === user)!
+      if (
+        isAlive(model, session) &&
+        mayCome(model, user, request.application) &&
+        model.applications[request.application].isOpen
+      )
+        proceed(request, { session, choseAccount: true })
+    },
+  },
+)
+
+export const decide = onPage(
+  'decide',
+  ['consent'],
+  { action: fc.constantFrom('allow' as const, 'allow' as const, 'deny' as const, 'another-account' as const) },
+  {
+    fill: (_place, { action }) => ({ action }),
+    apply(model, index, { request }, { action }) {
+      if (action === 'another-account') return proceed(request, { asksName: true })
+      const { kind, session, lacking } = next(model, model.browsers[index]!, request)
+      if (kind !== 'consent') return
+      if (action === 'deny') return void Object.assign(request, { session, decision: 'denied' })
+      const consent = model.consents[`${session!.user} ${request.application}`]
+      consent.scopes = [...new Set([...consent.scopes, ...lacking!])]
+      Object.assign(request, { session, decision: 'allowed' })
+    },
+  },
+)
+
+const leave = onPage(
+  'leave',
+  ['sign in', 'password'],
+  { action: fc.constantFrom('cancel', 'another-account') },
+  {
+    check: ({ kind }, { action }) => action === 'cancel' || kind === 'password',
+    fill: (_place, { action }) => ({ action }),
+    apply(_model, _index, { request }, { action }) {
+      if (action === 'cancel') request.answer = 'cancelled'
+      else proceed(request, { asksName: true })
+    },
+  },
+)
+
+const reload = onPage('reload', undefined, {}, {})
+
+const often = [visit, signIn, visit, signIn, decide]
+
+export const pages: fc.Arbitrary<SignInCommand>[] = [...often, ...often, signIn, decide, choose, silent, leave, reload]
+
+/** What a page does with its form: `fill` fills it in, and `apply` says what that does to an open request. */
+interface OnPage<Drawn> {
+  check?(page: Page, drawn: Drawn, model: Model): boolean
+  fill?(place: Place, drawn: Drawn, shown: Shown): Record<string, string>
+  apply?(model: Model, browser: number, page: Page, drawn: Drawn): void
+}
+
+/** A command on a page that the person sees, of these kinds; without `fill` the page is loaded again. */
+function onPage<Drawn extends object>(
+  name: string,
+  kinds: string[] | undefined,
+  drawn: { [Key in keyof Drawn]: fc.Arbitrary<Drawn[Key]> },
+  { check = () => true, fill, apply }: OnPage<Drawn>,
+): fc.Arbitrary<SignInCommand> {
+  const find = (model: Model, drawn: { browser: number; page: number }) =>
+    model.browsers[drawn.browser]!.pages.filter(({ kind }) => kinds?.includes(kind) ?? true)[drawn.page]
+  return command(
+    name,
+    fc.record({ browser, page, ...drawn }) as fc.Arbitrary<Drawn & { browser: number; page: number }>,
+    {
+      check(model, drawn) {
+        const seen = find(model, drawn)
+        return seen !== undefined && check(seen, drawn, model)
+      },
+      async run(model, place, drawn) {
+        const seen = find(model, drawn)!
+        const { request } = seen
+        const real = place.browsers[drawn.browser]!
+        const before = place.shown.get(seen)!
+        const shown = fill
+          ? await real.submit(before, fill(place, drawn, before))
+          : await real.visit(formOf(before.body)!.action.replace(/\/(account|decision)$/, ''))
+        const isOpen = request.answer === undefined && model.time < request.until
+        if (isOpen) apply?.(model, drawn.browser, seen, drawn)
+        compare(model, place, drawn.browser, shown, showAgain(model, drawn.browser, request))
+      },
+    },
+  )
+}
+
+/** What was known of a request counts no more, but for this. */
+function proceed(request: Request, known: Pick<Request, 'session' | 'choseAccount' | 'asksName'>): void {
+  for (const name of ['session', 'choseAccount', 'asksName', 'decision'] as const) delete request[name]
+  Object.assign(request, known)
+}
+
+type Expected = { next: Next; application: Application; request?: Request }
+
+function begin(
+  model: Model,
+  index: number,
+  asked: Pick<Request, 'application' | 'prompt' | 'scopes' | 'restarts'>,
+): Expected {
+  const request: Request = { ...asked, began: model.tick, until: model.time + lifetimes.request }
+  const browser = model.browsers[index]!
+  const able = people(model, browser).filter(({ user }) => mayCome(model, user, asked.application))
+  if (able.length === 1 && asked.prompt !== 'select_account') request.session = able[0]
+  return { next: next(model, browser, request), application: asked.application, request }
+}
+
+/** The page of a request that was begun before. One that is over begins once more. */
+function showAgain(model: Model, index: number, request: Request): Expected {
+  const { application, answer, until, restarts } = request
+  if (answer) return { next: { kind: answer === 'given' ? 'answered' : 'cancelled' }, application }
+  if (model.time < until) return { next: next(model, model.browsers[index]!, request), application, request }
+  if (restarts) return { next: { kind: 'request unknown' }, application }
+  request.answer = 'given'
+  const { prompt, scopes } = request
+  return begin(model, index, { application, prompt, scopes, restarts: true })
+}
+
+function compare(
+  model: Model,
+  place: Place,
+  index: number,
+  shown: Shown,
+  { next, application, request }: Expected,
+): void {
+  const { kind, problem, answer, hasWayOn } = readPage(shown)
+  expect({ kind, error: answer?.searchParams.get('error') ?? undefined }).toEqual({
+    kind: next.kind,
+    error: next.error,
+  })
+  expect(hasWayOn).toBe(true)
+  if (next.problem) expect([next.problem, 'credentials invalid']).toContain(problem)
+  const browser = model.browsers[index]!
+  if (answer) {
+    if (request) request.answer = 'given'
+    expect(answer.href.startsWith(`${redirectUri}&`)).toBe(true)
+    expect([answer.searchParams.get('state'), answer.searchParams.get('iss')]).toEqual(['a state & more', place.url])
+  } else if (request && shown.body.includes('<form')) {
+    const sessions = people(model, browser).filter(({ user }) => mayCome(model, user, application))
+    const seen = { kind, request, sessions }
+    place.shown.set(seen, shown)
+    browser.pages.unshift(seen)
+  }
+  const { session, scopes } = next
+  if (!session || !scopes) return
+  browser.lastUsed[application] = session
+  const authorization = {
+    user: session.user,
+    application,
+    session,
+    offline: scopes.includes('offline_access'),
+    at: Date.now() / 1000 + model.time,
+    stoodOn: standsOn(model, session.user, application),
+  }
+  model.authorizations.unshift(authorization)
+  place.given.set(authorization, { code: answer!.searchParams.get('code')! })
+}

@@ -1,0 +1,175 @@
+// What a reader of the contract expects of sign-in. It is small, and knows no code of Roster's.
+
+export type Name = 'ada' | 'bob'
+/** `own`: a first party of Ada's organization. `asking`: asks everybody, and its project lets Bob in by a grant alone. */
+export type Application = 'own' | 'asking'
+
+export interface Model {
+  /** Rises with each command. */
+  tick: number
+  /** In seconds. */
+  time: number
+  users: Record<Name, User>
+  applications: Record<Application, { isOpen: boolean; closings: number; closedBy: string }>
+  consents: Record<`${Name} ${Application}`, { scopes: string[]; withdrawals: number }>
+  browsers: Browser[]
+  authorizations: Authorization[]
+  /** Passwords that were wrong, or of somebody who may not sign in. */
+  failures: number
+}
+
+export interface User {
+  /** Locked, deactivated or removed, by the operation that did it. */
+  locked: boolean
+  lockedBy: string
+  granted: boolean
+  signOuts: number
+  /** Of the organization. What began before a closing is over. */
+  organizationIsOpen: boolean
+  organizationClosings: number
+}
+
+export interface Browser {
+  sessions: Session[]
+  lastUsed: Partial<Record<Application, Session>>
+  /** Those with a form, the newest first. */
+  pages: Page[]
+}
+
+export interface Session {
+  user: Name
+  /** The tick. */
+  began: number
+  /** The tick of its last password. */
+  checked: number
+  until: number
+  signOuts: number
+  ended: boolean
+}
+
+export interface Request {
+  application: Application
+  prompt: string
+  scopes: string[]
+  /** The tick. */
+  began: number
+  until: number
+  restarts: boolean
+  session?: Session | undefined
+  choseAccount?: boolean
+  asksName?: boolean
+  decision?: 'allowed' | 'denied'
+  answer?: 'given' | 'cancelled'
+}
+
+export interface Page {
+  kind: string
+  request: Request
+  /** Those that can be chosen. */
+  sessions: Session[]
+}
+
+export interface Authorization {
+  user: Name
+  application: Application
+  session: Session
+  offline: boolean
+  at: number
+  stoodOn: string
+  redeemed?: number
+  refreshed?: number
+  ended?: boolean
+}
+
+/** What comes next: a page; or an answer to the application, with an error, or a code for these scopes of a session. */
+export interface Next {
+  kind: string
+  /** What a page says is wrong. */
+  problem?: string
+  session?: Session
+  /** The scopes that a page asks for. */
+  lacking?: string[]
+  error?: string
+  scopes?: string[]
+}
+
+export const lifetimes = { code: 60, request: 3600, session: 12 * 3600, refresh: 30 * 86_400 }
+
+export function isAlive({ users, time }: Model, { user, until, signOuts, ended }: Session): boolean {
+  return !ended && time < until && !users[user].locked && signOuts === users[user].signOuts
+}
+
+export function mayCome({ users }: Model, user: Name, application: Application): boolean {
+  return maySignIn(users[user]) && (application === 'own' || user === 'ada' || users[user].granted)
+}
+
+export function maySignIn({ locked, organizationIsOpen }: User): boolean {
+  return !locked && organizationIsOpen
+}
+
+export function people(model: Model, browser: Browser): Session[] {
+  return browser.sessions.filter((session) => isAlive(model, session))
+}
+
+/** What the page of an open request shows, or what its application gets. */
+export function next(model: Model, browser: Browser, request: Request): Next {
+  const { application, prompt, asksName, session } = request
+  if (!model.applications[application].isOpen) return { kind: 'client unknown' }
+  if (request.decision === 'denied') return { kind: 'answer', error: 'access_denied' }
+  const here = people(model, browser)
+  const able = here.filter(({ user }) => mayCome(model, user, application))
+  const alone = able.length === 1 && prompt !== 'select_account' ? able[0] : undefined
+  const chosen = asksName ? undefined : (here.find((each) => each === session) ?? alone)
+  if (!chosen) return { kind: asksName || able.length === 0 ? 'sign in' : 'accounts' }
+  if (!able.includes(chosen)) return { kind: 'sign in', problem: 'may not come' }
+  if (prompt === 'select_account' && !request.choseAccount) return { kind: 'accounts' }
+  if (prompt === 'login' && chosen.checked < request.began) return { kind: 'password', session: chosen }
+  const lacking = lackingScopes(model, chosen.user, request)
+  if (lacking.length > 0) return { kind: 'consent', session: chosen, lacking }
+  return { kind: 'answer', session: chosen, scopes: request.scopes }
+}
+
+function lackingScopes(model: Model, user: Name, { application, prompt, scopes, decision }: Request): string[] {
+  if (prompt === 'consent' && decision !== 'allowed') return scopes
+  if (application === 'own' && user === 'ada') return []
+  return scopes.filter((scope) => !model.consents[`${user} ${application}`].scopes.includes(scope))
+}
+
+/** What an application gets that wants no page. */
+export function silently(model: Model, browser: Browser, application: Application, scopes: string[]): Next {
+  if (!model.applications[application].isOpen) return { kind: 'client unknown' }
+  const able = people(model, browser).filter(({ user }) => mayCome(model, user, application))
+  const last = able.find((session) => session === browser.lastUsed[application])
+  const session = last ?? able[0]
+  if (!session) return { kind: 'answer', error: 'login_required' }
+  if (!last && able.length > 1) return { kind: 'answer', error: 'account_selection_required' }
+  const lacking = lackingScopes(model, session.user, { application, scopes, prompt: 'none' } as Request)
+  const left = scopes.filter((scope) => scope !== 'offline_access')
+  if (lacking.join() === 'offline_access') return { kind: 'answer', session, scopes: left }
+  return lacking.length > 0 ? { kind: 'answer', error: 'consent_required' } : { kind: 'answer', session, scopes }
+}
+
+/** All that has to be as it was when a code was given. */
+export function standsOn(model: Model, user: Name, application: Application): string {
+  const { signOuts, organizationClosings } = model.users[user]
+  const { isOpen, closings } = model.applications[application]
+  return JSON.stringify([
+    signOuts,
+    organizationClosings,
+    isOpen,
+    closings,
+    model.consents[`${user} ${application}`].withdrawals,
+  ])
+}
+
+/** Whether what an application has of a person opens anything. A code needs its session; so does what is not offline. */
+export function stands(model: Model, authorization: Authorization): boolean {
+  const { user, application, session, offline, stoodOn, ended, redeemed } = authorization
+  const needsSession = redeemed === undefined || !offline
+  return (
+    !ended &&
+    stoodOn === standsOn(model, user, application) &&
+    mayCome(model, user, application) &&
+    (!needsSession || isAlive(model, session))
+  )
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+import { patience } from './vitest.config.ts'
+
+/** Backups and restores at the size of a small installation, `npm run test:restore`: before a release, or each month. */
+export default defineConfig({
+  test: {
+    ...patience,
+    include: ['test/restore/**/*.test.ts'],
+    globalSetup: './test/infra.ts',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // They are measured.
+    maxWorkers: 1,
+  },
+})
