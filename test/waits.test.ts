@@ -31,6 +31,10 @@ function said(name: Name, from = 0): { msg: string; server: string }[] {
   const lines = readFileSync(running.services.handles[name].logFile, 'utf8').slice(from).split('\n')
   return lines.filter((line) => line.includes('waiting for')).map((line) => JSON.parse(line))
 }
+const both = (server: string) => [`waiting for ${server}`, `no longer waiting for ${server}`]
+/** A service writes its lines just after the readiness that it tells. */
+const hasSaid = (name: Name, from: number, messages: string[]) =>
+  vi.waitFor(() => expect(said(name, from).map(({ msg }) => msg)).toEqual(messages), soon)
 const lengthOf = (name: Name) => readFileSync(running.services.handles[name].logFile, 'utf8').length
 
 test('readiness has the version of each service', async () => {
@@ -78,7 +82,7 @@ describe.each<[Line, Name, string, (() => Promise<unknown>)?, ('cut' | 'stall')?
     expect((await readyz())[1].waiting).toEqual(first.waiting)
     running.cables[line].mend()
     await isFlawless()
-    expect(said(name, from).map(({ msg }) => msg)).toEqual([`waiting for ${server}`, `no longer waiting for ${server}`])
+    await hasSaid(name, from, both(server))
   }, 240_000)
 })
 
@@ -103,11 +107,13 @@ test('while PostgreSQL waits for a synchronous standby, readiness and the log of
     await admin.end()
   }
   await isFlawless()
-  const lines = said('users', from).filter(({ server }) => server === 'SynchronousStandby')
-  expect(lines).toMatchObject([
-    { msg: 'waiting for SynchronousStandby', err: { message: 'PostgreSQL waits for a synchronous standby: nobody' } },
-    { msg: 'no longer waiting for SynchronousStandby' },
-  ])
+  await vi.waitFor(() => {
+    const lines = said('users', from).filter(({ server }) => server === 'SynchronousStandby')
+    expect(lines).toMatchObject([
+      { msg: 'waiting for SynchronousStandby', err: { message: 'PostgreSQL waits for a synchronous standby: nobody' } },
+      { msg: 'no longer waiting for SynchronousStandby' },
+    ])
+  }, soon)
 }, 240_000)
 
 test('a service that waits for PostgreSQL at its start is missing, with the reason', async () => {
@@ -141,14 +147,17 @@ test('a service without NATS says so once, and is missing; without its gatewayâ€
   await vi.waitFor(() => expect(said('users', ofUsers).at(-1)!.server).toBe('JetStream'), soon)
   running.cables['gatewayâ†”nats'].mend()
   await isFlawless()
-  const both = (server: string) => [`waiting for ${server}`, `no longer waiting for ${server}`]
-  expect(said('users', ofUsers).map(({ msg }) => msg)).toEqual([...both('NATS'), ...both('JetStream')])
+  await hasSaid('users', ofUsers, [...both('NATS'), ...both('JetStream')])
   // The gateway has two connections: one is the keeper's.
-  expect(
-    said('gateway', ofGateway)
-      .map(({ msg }) => msg)
-      .toSorted(),
-  ).toEqual([...both('NATS'), ...both('NATS')].toSorted())
+  await vi.waitFor(
+    () =>
+      expect(
+        said('gateway', ofGateway)
+          .map(({ msg }) => msg)
+          .toSorted(),
+      ).toEqual([...both('NATS'), ...both('NATS')].toSorted()),
+    soon,
+  )
 }, 240_000)
 
 test('no log and no answer held a password', async () => {
