@@ -15,7 +15,8 @@ export function summarize(outcomes: Outcome[]): string {
   return (
     `${sum(({ writes }) => writes)} writes acknowledged in ${outcomes.length} rounds with ${count('kill')} kills, ${count('pause')} pauses, ` +
     `${count('cut')} cuts and ${count('stall')} stalls; ${sum(({ retries }) => retries)} retries, ${lost}; ` +
-    `${sum(({ twice }) => twice)} mails came twice, with the same code, ${sum(({ again }) => again)} events came to the webhook again; ${outcomes.flatMap(violationsOf).length} violations.`
+    `${sum(({ twice }) => twice)} mails came twice, with the same code, ${sum(({ again }) => again)} events came to the webhook again; ` +
+    `${sum(({ refreshes }) => refreshes)} refreshes and ${sum(({ silent }) => silent)} sign-ins without a question; ${outcomes.flatMap(violationsOf).length} violations.`
   )
 }
 

@@ -14,6 +14,7 @@ export const promises = {
   receipt: 'each removal has a receipt that verifies offline',
   deadline: 'calls end in time',
   clear: 'errors say to come again',
+  signedIn: 'who is signed in stays so',
   alone: 'nothing else ends',
 } as const
 export type Promised = keyof typeof promises
@@ -30,6 +31,9 @@ export interface Outcome {
   twice: number
   /** Events that reached the webhook again. */
   again: number
+  /** Refresh tokens that were used, and sign-ins without a question, by people who were signed in before. */
+  refreshes: number
+  silent: number
   /** The end of the round, in milliseconds. */
   until: number
   violations: Record<Promised, string[]>

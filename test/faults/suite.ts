@@ -6,6 +6,7 @@ import { type Inspection, openInspection } from './inspect.ts'
 import { checkReceipts, type Left, makeLeavers, removeLeavers } from './leavers.ts'
 import { acknowledged, replay, startLoad } from './load.ts'
 import { type Outcome, violationsOf } from './outcome.ts'
+import { settlePerson, type SignedIn, type SignIns, startUses } from './people.ts'
 import { nameOf, type Process, processes, type Round } from './plan.ts'
 import { collectPost, type Post } from './post.ts'
 import { type Readers, startReaders } from './readers.ts'
@@ -18,6 +19,7 @@ import type { Belongings } from './writes.ts'
 const before = 40
 const after = 60
 const writers = 6
+const refreshTokens = 4
 // A write that succeeded at its first attempt is replayed less often than others: once in so many.
 const repeated = 10
 
@@ -30,10 +32,12 @@ export async function runSuite(seed: number, plan: Round[], say: (line: string) 
   try {
     readers = await startReaders(running, inspection)
     const owners = await Promise.all(Array.from({ length: writers }, (_, writer) => settle(running, writer)))
+    const signIns = await settlePerson(running)
+    const signedIn = await signIns.signIn(refreshTokens)
     const outcomes: Outcome[] = []
     const left: Left[] = []
     for (const round of plan) {
-      const outcome = await perform(running, inspection, readers, seed, round, owners, left)
+      const outcome = await perform(running, inspection, readers, seed, round, owners, { signIns, signedIn }, left)
       outcomes.push(outcome)
       const { name, writes, retries, unanswered, errors } = outcome
       say(
@@ -61,6 +65,7 @@ async function perform(
   seed: number,
   round: Round,
   owners: Belongings[],
+  { signIns, signedIn }: { signIns: SignIns; signedIn: SignedIn },
   allLeft: Left[],
 ): Promise<Outcome> {
   const { url, adminToken: token } = running
@@ -70,6 +75,7 @@ async function perform(
   // A killed process has a new pid and no last words. A process that ended by itself says why.
   const marks = processes.map((name) => markOf(running, name, victims))
   const load = startLoad({ urls: [url], token, seed, round: round.number, writers: owners })
+  const using = startUses(signIns, signedIn)
   await acknowledged(load, before)
   // The fault comes before the removal, into its cascade, or after it.
   const removing = removeDoomed(running, doomed)
@@ -78,6 +84,7 @@ async function perform(
   await inflict(running, round)
   await acknowledged(load, load.acknowledged + after)
   await load.stop()
+  const { wrong: signedOut, refreshes, silent } = await using.stop()
   await removing
   const left = await leaving
   allLeft.push(...left)
@@ -103,6 +110,7 @@ async function perform(
     receipt: await checkReceipts(running, inspection, left),
     deadline: load.slowest > deadlineMs + 1000 + frozen ? [`a call took ${Math.round(load.slowest)} ms`] : [],
     clear: load.wrong,
+    signedIn: signedOut,
     alone: ended.map((name) => `${name} ended during ${nameOf(round.faults)}: ${lastWords(processOf(running, name))}`),
   }
   return {
@@ -114,6 +122,8 @@ async function perform(
     errors: Object.fromEntries(load.errors),
     twice: 0,
     again: 0,
+    refreshes,
+    silent,
     until: Date.now(),
     violations,
   }
