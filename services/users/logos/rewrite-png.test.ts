@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { RosterError } from '#lib/errors'
 import { type Drawn, drawPng } from '#test/support/png'
 import { NoLogo, rewritePng } from './rewrite-png.ts'
 
@@ -87,4 +88,28 @@ test('a file of any bytes is a logo or none, and never a fault', async () => {
   for (let at = 0; at < file.length; at++)
     for (const damaged of [flipped(file, at), file.subarray(0, at)])
       await rewritePng(damaged).catch((error: unknown) => expect(error).toBeInstanceOf(NoLogo))
+})
+
+test('of many at once an organization has one written at a time, and waits behind another one', async () => {
+  const file = drawPng({ width: 1024, height: 1024, depth: 16, colorType: 6, pixels: rows(8192, 1024) })
+  const ended: string[] = []
+  const send = (lane: string) =>
+    rewritePng(file, { lane }).then(
+      () => ended.push(lane),
+      ({ reason }: RosterError) => ended.push(reason),
+    )
+  const all = Array.from({ length: 40 }, () => send('many'))
+  await Promise.all([...all, send('one')])
+  expect(
+    Map.groupBy(ended, (how) => how)
+      .entries()
+      .map(([how, { length }]) => [how, length])
+      .toArray()
+      .toSorted(),
+  ).toEqual([
+    ['LOGOS_THROTTLED', 20],
+    ['many', 20],
+    ['one', 1],
+  ])
+  expect(ended.filter((how) => how !== 'LOGOS_THROTTLED').indexOf('one')).toBeLessThan(3)
 })

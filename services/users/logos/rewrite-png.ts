@@ -1,5 +1,7 @@
 import { promisify } from 'node:util'
 import { crc32, deflate, inflate } from 'node:zlib'
+import { RosterError } from '#lib/errors'
+import { createFairSemaphore, type Place } from '#lib/fair-semaphore'
 
 /** What is wrong with a file. */
 export class NoLogo extends Error {}
@@ -7,12 +9,22 @@ export class NoLogo extends Error {}
 const mostBytes = 65_536
 const mostPixels = 1024
 
+// Each takes up to 16 MB, and one of the four threads that passwords need, too.
+const through = createFairSemaphore(
+  { atOnce: 1, waiting: 20 },
+  () => new RosterError('RESOURCE_EXHAUSTED', 'LOGOS_THROTTLED', 'Too many logos are waiting.', { retryAfter: 5 }),
+)
+
 /**
  * Writes a PNG anew: only its size, its pixels, its palette and what is transparent, so nothing else of the file is ever
- * served (PNG, third edition, W3C). What was written so stays the same. Throws NoLogo.
+ * served (PNG, third edition, W3C). What was written so stays the same. Throws NoLogo, and as the semaphore does.
  */
-export async function rewritePng(file: Buffer): Promise<Buffer> {
+export async function rewritePng(file: Buffer, place: Place = { lane: '' }): Promise<Buffer> {
   checkSize(file)
+  return through(place, () => rewrite(file))
+}
+
+async function rewrite(file: Buffer): Promise<Buffer> {
   const parts = readChunks(file)
   const header = readHeader(parts.get('IHDR')!)
   const palette = readPalette(header, parts)
@@ -21,7 +33,7 @@ export async function rewritePng(file: Buffer): Promise<Buffer> {
     signature,
     chunk('IHDR', parts.get('IHDR')!),
     ...palette.map(([type, data]) => chunk(type, data)),
-    chunk('IDAT', await promisify(deflate)(pixels, { level: 9 })),
+    chunk('IDAT', await promisify(deflate)(pixels)),
     chunk('IEND', Buffer.alloc(0)),
   ])
   // Who sends back what was written is not refused.

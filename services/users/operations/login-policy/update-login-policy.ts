@@ -23,7 +23,7 @@ export const updateLoginPolicy = {
     settings ? faultsOf(settings, config) : [],
 
   async handle(context: Context, { settings }: UpdateLoginPolicyRequest, call: Call) {
-    const logo = await readLogo(settings?.brand?.logo ?? Buffer.alloc(0))
+    const logo = await readLogo(settings?.brand?.logo ?? Buffer.alloc(0), call)
     return replace(context, settings ? given(settings, logo) : {}, call, logo)
   },
 }
@@ -56,11 +56,11 @@ function violation(field: string, description: string): Violation {
   return { field: `settings.${field}`, description }
 }
 
-// INVALID_ARGUMENT VALIDATION_FAILED.
-async function readLogo(file: Buffer): Promise<Buffer | undefined> {
+// INVALID_ARGUMENT VALIDATION_FAILED; RESOURCE_EXHAUSTED LOGOS_THROTTLED.
+async function readLogo(file: Buffer, { organizationId, deadline }: Call): Promise<Buffer | undefined> {
   if (file.length === 0) return undefined
   try {
-    return await rewritePng(file)
+    return await rewritePng(file, { lane: organizationId, deadline })
   } catch (error) {
     throw error instanceof NoLogo ? invalid([violation('brand.logo', error.message)]) : error
   }
