@@ -100,16 +100,7 @@ test('of many at once an organization has one written at a time, and waits behin
     )
   const all = Array.from({ length: 40 }, () => send('many'))
   await Promise.all([...all, send('one')])
-  expect(
-    Map.groupBy(ended, (how) => how)
-      .entries()
-      .map(([how, { length }]) => [how, length])
-      .toArray()
-      .toSorted(),
-  ).toEqual([
-    ['LOGOS_THROTTLED', 20],
-    ['many', 20],
-    ['one', 1],
-  ])
+  const count = (how: string) => ended.filter((one) => one === how).length
+  expect([count('many'), count('LOGOS_THROTTLED'), count('one')]).toEqual([20, 20, 1])
   expect(ended.filter((how) => how !== 'LOGOS_THROTTLED').indexOf('one')).toBeLessThan(3)
 })
