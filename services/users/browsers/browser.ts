@@ -81,19 +81,28 @@ export async function seeBrowser(sql: Sql, { id }: Browser): Promise<void> {
   `)
 }
 
-/** Deletes what is over: sessions without a token, and browsers without a session, a day after they were used. */
+/**
+ * Deletes what is over: sessions without a token, and browsers without a session, a day after they were used; after five
+ * minutes, one in which nobody signed in and whose requests are over, since anybody makes as many as they like.
+ */
 export async function deleteBrowsers(sql: Sql): Promise<void> {
   await deleteInPortions(
     sql,
     'browser_sessions',
     sql`not exists (select from tokens t where t.session_id <> '' and t.session_id = browser_sessions.session_id)`,
   )
+  const without = (table: string) => sql`not exists (select from ${sql(table)} t where t.browser_id = browsers.id)`
+  await deleteInPortions(
+    sql,
+    'browsers',
+    sql`seen_at < roster_now() - interval '25 hours' and ${without('browser_sessions')}`,
+  )
   await deleteInPortions(
     sql,
     'browsers',
     sql`
-      seen_at < roster_now() - interval '25 hours'
-      and not exists (select from browser_sessions s where s.browser_id = browsers.id)
+      seen_at between roster_now() - interval '3 hours' and roster_now() - interval '5 minutes'
+      and ${without('browser_sessions')} and ${without('authorization_requests')} and ${without('browser_uses')}
     `,
   )
   await deleteInPortions(

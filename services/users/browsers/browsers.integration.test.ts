@@ -12,7 +12,7 @@ import {
 } from '../authorization/testing/visitors.ts'
 import { openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 import { hashToken, newToken } from '../token.ts'
-import { deleteBrowsers } from './browser.ts'
+import { deleteBrowsers, findBrowser } from './browser.ts'
 
 let database: TestDatabase
 let users: TestUsers
@@ -226,6 +226,18 @@ describe('nobody fills the tables of others:', () => {
     const there = async ({ cookie }: Visitor) =>
       (await users.sql`select from browsers where hash = ${hashToken(cookie)}`).length
     expect([await there(idle), await there(used)]).toEqual([0, 1])
+  })
+
+  test('browsers in which nobody signed in go soon after their requests', async () => {
+    const [begun, over, used] = [new Visitor(users), new Visitor(users), new Visitor(users)]
+    for (const browser of [begun, over]) await browser.authorize()
+    await used.signIn(await used.begin(), 'ada')
+    await users.sql`update browsers set seen_at = roster_now() - interval '6 minutes'`
+    const { id } = (await findBrowser(users.sql, over.cookie)).browser!
+    await users.sql`delete from authorization_requests where browser_id = ${id}`
+    await deleteBrowsers(users.sql)
+    const found = await Promise.all([begun, over, used].map(({ cookie }) => findBrowser(users.sql, cookie)))
+    expect(found.map(({ browser }) => browser !== undefined)).toEqual([true, false, true])
   })
 })
 
