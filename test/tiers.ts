@@ -28,8 +28,8 @@ export const secondTier = [
   'services/notifier/{process,sentinel}.integration.test.ts',
   'services/notifier/webhooks/{webhooks,webhook-queue}.integration.test.ts',
   'services/users/bootstrap.integration.test.ts',
-  // It measures.
-  'services/users/registration/answers-in-time.integration.test.ts',
+  // They measure.
+  'services/users/{registration,sign-in}/answers-in-time.integration.test.ts',
   'services/users/erasure/{cleaning-queue,erase-again,set-back}.integration.test.ts',
   'test/rpc/one-meaning.integration.test.ts',
   'test/{event-streams,metrics,metrics-of-calls,metrics-of-work,misfits,traces,old-servers,quiet-outages,start-without-postgres,poolers,upgrade-keys,waits}.test.ts',
