@@ -10,7 +10,7 @@ import {
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { describeEvent } from '../events/cloud-event.ts'
-import { personalFields } from '../events/personal-fields.ts'
+import { personalFields } from '../events/marked-fields.ts'
 import type { StoredEvent } from '../events/stored-event.ts'
 import { registry } from '../registry.ts'
 import { decryptEvent, decryptState, encryptedPart, encryptPayload, encryptState } from './encrypted-fields.ts'

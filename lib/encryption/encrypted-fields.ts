@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { personalFields } from '../events/personal-fields.ts'
+import { personalFields } from '../events/marked-fields.ts'
 import type { StoredEvent } from '../events/stored-event.ts'
 import { decryptJson, encryptedAs, encryptJson } from './encrypted-text.ts'
 

@@ -1,7 +1,7 @@
 import { type FileRegistry, fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
 import type { JsMsg, MsgHdrs } from 'nats'
 import { messageOf, namesOf } from './messages.ts'
-import { personalFields } from './personal-fields.ts'
+import { personalFields, unpublishedFields } from './marked-fields.ts'
 import { eventId, type StoredEvent } from './stored-event.ts'
 
 /** An event as a consumer reads it. */
@@ -44,6 +44,7 @@ export function describeEvent(
 ): PublishedEvent & { dataSchema: string; data: JsonObject } {
   const { desc, type, dataschema } = messageOf(event.aggregate_type, event.type, from)
   const data = toJson(desc, fromJson(desc, event.payload as JsonValue), { alwaysEmitImplicit: true }) as JsonObject
+  for (const name of unpublishedFields(event.aggregate_type, event.type)) delete data[name]
   if (event.erased) for (const name of personalFields(event.aggregate_type, event.type)) delete data[name]
   const cause = typeof data['cause'] === 'string' ? data['cause'] : ''
   return { ...describeEnvelope(service, event), type, cause, dataSchema: dataschema, data }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { NatsError } from 'nats'
-import { personalFields } from '#lib/events/personal-fields'
+import { personalFields } from '#lib/events/marked-fields'
 import { streamName } from '#lib/events/stream'
 import { subjectToken } from '#lib/events/subject'
 import { mailQueueName } from '../../services/notifier/mails/mail-queue.ts'

@@ -2,7 +2,7 @@ import { fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/pro
 import type { StoredMsg } from 'nats'
 import { describeEvent, type PublishedEvent } from '#lib/events/cloud-event'
 import { messageOf } from '#lib/events/messages'
-import { personalFields } from '#lib/events/personal-fields'
+import { personalFields } from '#lib/events/marked-fields'
 import { subjectOf } from '#lib/outbox/publish'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { checkpointType } from '#lib/audit-log/publish-checkpoint'

@@ -6,7 +6,7 @@ import { commentOf as commentInProto } from '../../services/gateway/openapi/comm
 /** The text of docs/events.md about a service's events, from proto/ and its comments. */
 export function documentEvents(events: { type: string; desc: DescMessage }[]): string {
   const sections = events.map(({ type, desc }) =>
-    [`### \`${type}\``, commentOf(desc), desc.fields.map((field) => line(field)).join('\n')]
+    [`### \`${type}\``, commentOf(desc), desc.fields.filter(isPublished).map((field) => line(field)).join('\n')]
       .filter(Boolean)
       .join('\n\n'),
   )
@@ -22,6 +22,8 @@ function line(field: DescField, indent = ''): string {
   return [own, ...part.map((inner) => line(inner, `${indent}  `))].join('\n')
 }
 
+const isPublished = (field: DescField) => getOption(field, unpublishedOption) !== true
+const unpublishedOption = registry.getExtension('roster.options.v1.unpublished')!
 const personalOption = registry.getExtension('roster.options.v1.personal')!
 
 function typeOf(field: DescField): string {

@@ -27,7 +27,11 @@ let ada: string
 beforeAll(async () => {
   database = await createDatabase()
   users = await openUsers(database.urls.users)
-  domains = await serveDomains({}, {}, { copied: nothingNewer(['client', 'first', 'native', 'checked']) })
+  domains = await serveDomains(
+    { 'acme.example': 'acme', 'umbrella.example': 'umbrella' },
+    {},
+    { copied: nothingNewer(['client', 'first', 'native', 'checked']) },
+  )
   await noteApplication(users, 'client', { redirectUris: [redirectUri, `${redirectUri}?a=b`] })
   await noteApplication(users, 'first', { firstParty: true, redirectUris: [redirectUri] }, { organizationId: 'acme' })
   await noteApplication(
@@ -190,8 +194,12 @@ describe('a person comes to an application:', () => {
     expect(said(await browser.signIn(await browser.begin({ clientId: 'first', claims: hint }), 'grace'))).toBe(
       'sign-in 4',
     )
-    const scope = 'openid urn:zitadel:iam:org:id:umbrella'
-    expect(said(await browser.signIn(await browser.begin({ clientId: 'first', scope }), 'grace'))).toBe('sign-in 1')
+    for (const name of ['id:umbrella', 'domain:primary:umbrella.example', 'domain:primary:unknown.example']) {
+      const scope = `openid urn:zitadel:iam:org:${name}`
+      expect(said(await browser.signIn(await browser.begin({ clientId: 'first', scope }), 'grace'))).toBe('sign-in 1')
+    }
+    const scope = 'openid urn:zitadel:iam:org:domain:primary:ACME.example'
+    expect(told(await browser.authorize({ clientId: 'first', scope }))['code']).toBeDefined()
   })
 })
 
@@ -245,6 +253,9 @@ describe('a faulty request', () => {
     [{ claims: '{"id_token":{"acr":{"essential":true,"value":"phr"}}}' }, 'unmet_authentication_requirements'],
     [{ scope: 'openid project:another' }, 'invalid_scope'],
     [{ scope: 'openid urn:zitadel:iam:org:project:id:zitadel:aud' }, 'invalid_scope'],
+    ...['id:', 'id:acme/', 'ID:acme', 'id:acme urn:zitadel:iam:org:id:umbrella', 'domain:primary:'].map(
+      (name): [object, string] => [{ scope: `openid urn:zitadel:iam:org:${name}` }, 'invalid_scope'],
+    ),
   ]
   test.each(faults)('with %j is answered: %s', async (parameters, error) => {
     const answer = await new Visitor(users).authorize({ ...usual, ...parameters, prompt: 'none' })

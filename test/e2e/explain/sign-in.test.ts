@@ -295,6 +295,10 @@ describe('what happened', () => {
       'authorization.granted',
       ...ofSession,
     ])
+    // These say how another organization guards its project, and where the log was.
+    const granted = first.events.find(({ type }: Event) => type.endsWith('.granted.v1'))!
+    expect(granted.data).toMatchObject({ redirectUri: expect.any(String) })
+    for (const name of ['rounds', 'admittedBy']) expect(granted.data).not.toHaveProperty(name)
     const second = await explain(scene, { limit: 1, cursor: first.nextCursor })
     expect(kinds(second.events)).toEqual([
       'authorization.ended revoked',

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { encryptedAs } from '#lib/encryption/encrypted-text'
-import { personalFields } from '#lib/events/personal-fields'
+import { personalFields } from '#lib/events/marked-fields'
 import { storingServices, type StoringService } from '../../../../deploy/provision.ts'
 import type { Called } from '../../../command.ts'
 import { linesOf } from '../../../read-files.ts'

@@ -1,6 +1,9 @@
 import { OIDCGrantType } from '#gen/roster/grants/v1/application_service'
 import type { OidcCopy } from '../../applications/application-copy.ts'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
 import { itself, plainScopes, projectOf, roleScopes } from '../../oauth/scope.ts'
+import { lookupDomain } from '../../organization-domain.ts'
 import { wordsOf } from './parameters.ts'
 
 /** The scopes of a request. */
@@ -14,6 +17,9 @@ export interface AskedScopes {
 }
 
 const organization = /^urn:zitadel:iam:org:id:([\w-]{1,200})$/
+const domain = /^urn:zitadel:iam:org:domain:primary:(.+)$/
+/** It would say whose people get in. To pass over one that cannot be read would let in everybody. */
+const restricting = /^urn:zitadel:iam:org:(id|domain:primary):/i
 /** Scopes of the reference system that ask for claims. */
 const ofClaims = [...roleScopes, 'urn:zitadel:iam:user:resourceowner']
 
@@ -26,7 +32,20 @@ function organizationsOf(scopes: string[]): string[] {
   return scopes.flatMap((scope) => organization.exec(scope)?.[1] ?? [])
 }
 
-/** Reads the parameter `scope`. Undefined for an audience that the application may not have, or several organizations. */
+/** Names each organization by its id that is named by its domain. Of an unknown one nobody is, as of an unknown id. */
+export async function nameByIds({ grants }: Pick<Context, 'grants'>, text: string, call: Call): Promise<string> {
+  if (!text.includes(':org:domain:primary:')) return text
+  const named = wordsOf(text).map(async (scope) => {
+    const [, name] = domain.exec(scope) ?? []
+    return name === undefined ? scope : `urn:zitadel:iam:org:id:${(await lookupDomain(grants, name, call)) ?? '-'}`
+  })
+  return (await Promise.all(named)).join(' ')
+}
+
+/**
+ * Reads the parameter `scope`. Undefined for an audience that the application may not have, for several organizations,
+ * and for one that cannot be read.
+ */
 export function readScopes(
   text: string,
   projectId: string,
@@ -36,8 +55,10 @@ export function readScopes(
   const organizations = organizationsOf(asked)
   const projects = asked.flatMap((scope) => projectOf(scope) ?? [])
   const actsInRoster = asked.includes(itself)
+  const isUnreadable = asked.some((scope) => restricting.test(scope) && !organization.test(scope))
   const mayAct = rosterApi && projects.length === 0
-  if (organizations.length > 1 || projects.some((id) => id !== projectId) || (actsInRoster && !mayAct)) return undefined
+  if (isUnreadable || organizations.length > 1 || projects.some((id) => id !== projectId) || (actsInRoster && !mayAct))
+    return undefined
   const mayRefresh = grantTypes.includes(OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN)
   const isKnown = (scope: string) =>
     plainScopes.includes(scope) ||

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
 import { registry } from '../registry.ts'
-import { personalFields } from './personal-fields.ts'
+import { personalFields, unpublishedFields } from './marked-fields.ts'
 
 const option = registry.getExtension('roster.options.v1.personal')!
 const isMarked = (field: DescField) => getOption(field, option) === true
@@ -35,4 +35,9 @@ test('personal fields are known by the type of the event, and an unknown event h
   expect(personalFields('user.email.code', 'failed')).toEqual(['failure'])
   expect(personalFields('user', 'removed')).toEqual([])
   expect(personalFields('user', 'not.known')).toEqual([])
+})
+
+test('what is not published is known by the type of the event', () => {
+  expect(unpublishedFields('authorization', 'granted')).toEqual(['rounds', 'admittedBy'])
+  expect(unpublishedFields('user', 'human.added')).toEqual([])
 })
