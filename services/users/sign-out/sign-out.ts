@@ -102,7 +102,11 @@ function nextStep({ hint, isUnregistered }: SignOutReading, accounts: SignedIn[]
   return accounts.some(({ userId }) => userId === hint.sub) ? 'ask' : 'gone'
 }
 
-function pageOf({ hint, isUnregistered }: SignOutReading, { logoutHint }: SignOutParameters, accounts: SignedIn[]) {
+function pageOf(
+  { hint, isUnregistered, clientId }: SignOutReading,
+  { logoutHint }: SignOutParameters,
+  accounts: SignedIn[],
+) {
   const meant = accounts.filter(({ userId, sessionId, loginName }) =>
     hint ? userId === hint.sub : [userId, sessionId, loginName].includes(logoutHint),
   )
@@ -110,6 +114,7 @@ function pageOf({ hint, isUnregistered }: SignOutReading, { logoutHint }: SignOu
     accounts: meant.length > 0 ? meant : accounts,
     offersAll: accounts.length !== 1,
     uriUnregistered: isUnregistered,
+    applicationUnknown: clientId === '',
   }
 }
 

@@ -44,15 +44,22 @@ describe('RP-Initiated OP:', () => {
   })
 
   // The suite wants an error page or a question. Here it is a question, so that nobody stays signed in against their will.
+  // A person compares its sentence with what was wrong.
   test.each([
-    ['oidcc-rp-initiated-logout-bad-post-logout-redirect-uri', true, () => `${returnUri}/bad`],
-    ['oidcc-rp-initiated-logout-query-added-to-post-logout-redirect-uri', true, () => `${returnUri}?foo=bar`],
-    ['oidcc-rp-initiated-logout-no-id-token-hint', false, () => returnUri],
-    ['oidcc-rp-initiated-logout-modified-id-token-hint', unsigned, () => returnUri],
-    ['oidcc-rp-initiated-logout-bad-id-token-hint', strangers, () => returnUri],
-  ])('%s', async (_, sendsHint, uri) => {
+    ['oidcc-rp-initiated-logout-bad-post-logout-redirect-uri', true, () => `${returnUri}/bad`, 'unregistered'],
+    [
+      'oidcc-rp-initiated-logout-query-added-to-post-logout-redirect-uri',
+      true,
+      () => `${returnUri}?foo=bar`,
+      'unregistered',
+    ],
+    ['oidcc-rp-initiated-logout-no-id-token-hint', false, () => returnUri, 'unknown'],
+    ['oidcc-rp-initiated-logout-modified-id-token-hint', unsigned, () => returnUri, 'unknown'],
+    ['oidcc-rp-initiated-logout-bad-id-token-hint', strangers, () => returnUri, 'unknown'],
+  ] as const)('%s', async (_, sendsHint, uri, wrong) => {
     const { answer, first, last } = await signOut({ post_logout_redirect_uri: uri(), state: 's' }, { sendsHint })
     expect(first.body).toContain('value="stay"')
+    expect(first.body).toContain(sentences[wrong])
     expect({ answer, location: last.location, status: last.status }).toEqual({ location: '', status: 200 })
   })
 })
@@ -100,6 +107,11 @@ describe('Back-Channel OP:', () => {
     expect(answer).toMatchObject({ error: 'login_required' })
   })
 })
+
+const sentences = {
+  unregistered: 'names an address to return to that is not registered',
+  unknown: 'does not say in a valid way which application it comes from',
+}
 
 /** Signs in, and then out by a browser that confirms where it is asked. */
 async function signOut(

@@ -4,7 +4,10 @@ import { fill, html } from './html.ts'
 import { type Document, frame } from './shell.ts'
 
 /** Who may be signed out. */
-export function signOutPage(shown: Shown, { accounts, offersAll, uriUnregistered }: SignOutPage): Document {
+export function signOutPage(
+  shown: Shown,
+  { accounts, offersAll, uriUnregistered, applicationUnknown }: SignOutPage,
+): Document {
   const { text } = shown.language
   const choices = accounts.map(
     ({ sessionId, displayName, loginName }) =>
@@ -15,7 +18,8 @@ export function signOutPage(shown: Shown, { accounts, offersAll, uriUnregistered
   const buttons = html`${choices}
     ${offersAll && html`<button class="other" name="action" value="all">${text.signOutAll}</button>`}
     <button class="other" name="action" value="stay">${text.staySignedIn}</button>`
-  const content = html`${destination(shown)} ${uriUnregistered && html`<p>${text.signOutNowhere}</p>`}
+  const stays = applicationUnknown ? text.signOutUnknown : text.signOutNowhere
+  const content = html`${destination(shown)} ${uriUnregistered && html`<p>${stays}</p>`}
     <p>${text.signOutIntro}</p>
     ${form(shown, '/sign-out', buttons)}`
   return frame(shown.language, text.signOut, content)

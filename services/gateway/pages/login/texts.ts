@@ -87,6 +87,8 @@ const en = {
   staySignedIn: 'Stay signed in',
   signOutNowhere:
     'The application names an address to return to that is not registered, so you stay here afterwards. Please tell those who run the application.',
+  signOutUnknown:
+    'The request does not say in a valid way which application it comes from, so you stay here afterwards. Please tell those who run the application.',
   signedOut: 'You are signed out',
   signedOutHint: 'You can close this page.',
   stillSignedIn: 'You are still signed in',
@@ -208,6 +210,8 @@ const de: Texts = {
   staySignedIn: 'Angemeldet bleiben',
   signOutNowhere:
     'Die Anwendung nennt eine Rücksprungadresse, die nicht eingetragen ist. Sie bleiben danach also hier. Bitte sagen Sie es denen, die die Anwendung betreiben.',
+  signOutUnknown:
+    'Die Anfrage sagt nicht auf gültige Weise, von welcher Anwendung sie kommt. Sie bleiben danach also hier. Bitte sagen Sie es denen, die die Anwendung betreiben.',
   signedOut: 'Sie sind abgemeldet',
   signedOutHint: 'Sie können diese Seite schließen.',
   stillSignedIn: 'Sie sind noch angemeldet',
