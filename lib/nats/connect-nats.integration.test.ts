@@ -1,6 +1,7 @@
 import { headers } from 'nats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectNats, type Nats, natsHeaders } from './connect-nats.ts'
+import { connectNats, flushed, type Nats, natsHeaders } from './connect-nats.ts'
+import { layCable } from '#test/support/cable'
 import { testServers } from '#test/support/servers'
 import { silent } from '#test/support/rpc'
 
@@ -15,6 +16,19 @@ test('a service that starts while one of its servers is dead connects to another
     expect(started.connection.getServer()).toBe(new URL(admin).host)
     await started.connection.close()
   }
+})
+
+test('a start waits for a connection that is lost meanwhile, and fails with one that is closed', async () => {
+  const cable = await layCable(testServers().natsUrl.admin)
+  const { connection } = await connectNats(cable.url, 'admin', silent)
+  cable.stall()
+  const sent = flushed(connection)
+  cable.cut()
+  cable.mend()
+  await sent
+  await connection.close()
+  await expect(flushed(connection)).rejects.toThrow('CONNECTION_CLOSED')
+  await cable.stop()
 })
 
 const hidden = 'PUB hidden 2\r\nhi'

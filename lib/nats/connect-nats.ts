@@ -92,6 +92,20 @@ export async function connectNats(url: string, service: string, log: Log): Promi
   }
 }
 
+/**
+ * Waits until the server has what was sent, or that it has the subscriptions anew, however often the connection is lost
+ * meanwhile. Throws once the connection is closed.
+ */
+export async function flushed(connection: NatsConnection): Promise<void> {
+  for (;;)
+    try {
+      // Without a connection it waits for the next try to connect.
+      return await connection.flush()
+    } catch (error) {
+      if (!(error instanceof NatsError && error.code === 'DISCONNECT')) throw error
+    }
+}
+
 /** The servers of a URL, and how to log in. Throws where the URL names none. */
 export function natsServers(url: string): ConnectionOptions {
   const { first, hosts } = readServerUrls(url) ?? { first: new URL(url), hosts: [] }

@@ -5,7 +5,7 @@ import { BriefMap } from '../brief-map.ts'
 import { countLimit } from '../limits-hit.ts'
 import type { Log } from '../log.ts'
 import { addMicroService } from './micro-service.ts'
-import { type Nats, natsHeaders } from '../nats/connect-nats.ts'
+import { flushed, type Nats, natsHeaders } from '../nats/connect-nats.ts'
 import type { Service } from '../process.ts'
 import { type Answers, type Once, onceId } from './idempotency.ts'
 import { encodeStatus } from '../status.ts'
@@ -146,7 +146,7 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
       })
     }
   }
-  await connection.flush()
+  await flushed(connection)
   return {
     async stop() {
       for (const shown of presence) shown.refuse()
@@ -154,7 +154,8 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
       await Promise.all(underWay.keys())
       for (const end of unwatch) end()
       for (const shown of presence) shown.end()
-      await connection.flush()
+      // What NATS cannot get any more has no caller, either.
+      await connection.flush().catch(() => {})
     },
   }
 }

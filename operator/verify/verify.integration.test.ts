@@ -324,7 +324,7 @@ async function writeUntil(over: AbortSignal): Promise<number> {
   return writes
 }
 
-test('a healthy Roster has nothing that differs, under load and afterwards', async () => {
+test('a healthy Roster has nothing that differs, under load and afterwards', { timeout: 240_000 }, async () => {
   const kept = `${await mkdtemp(join(tmpdir(), 'roster-kept-'))}/kept.jsonl`
   const over = new AbortController()
   const writing = writeUntil(over.signal)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { ServerCredentials } from '@grpc/grpc-js'
 import { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
 import type { Log } from '#lib/log'
-import type { Nats } from '#lib/nats/connect-nats'
+import { flushed, type Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import { type AskingNats, createClient } from '#lib/rpc/call'
 import { addMicroService } from '#lib/rpc/micro-service'
@@ -83,7 +83,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     streamIsAhead: () => false,
     refuses: () => false,
   })
-  await nats.connection.flush()
+  await flushed(nats.connection)
   http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })
   await once(http, 'listening')
   const { port } = http.address() as AddressInfo

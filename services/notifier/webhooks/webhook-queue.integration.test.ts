@@ -97,7 +97,7 @@ test('hanging webhooks of twenty organizations hold up no other organization', a
 })
 
 test('webhooks that suddenly hang hold up no other organization; their own has one place for a while', async () => {
-  await start({ WEBHOOK_TIMEOUT: '10' })
+  await start({ WEBHOOK_TIMEOUT: '25' })
   const [hook, hostile, organization] = [await receiver(), newOrganization(), newOrganization()]
   const trap = await receiver()
   for (let n = 0; n < 10; n++) await subscribe(trap.url, hostile)
@@ -191,13 +191,15 @@ test('a silent webhook rests as a whole, and gets everything in order once it an
   const { webhookId } = await house.addWebhook({ url: hook.url, eventTypes: ['user.*'] }, organization)
   const humans = await addHumans(organization, 10)
   await vi.waitFor(() => expect(tries).toBeGreaterThanOrEqual(2), soon)
-  const [{ waits, tried }] = await house.ledger<[{ waits: number; tried: number }]>`
-    select count(*)::int as waits, sum(attempts)::int as tried
-    from deliveries where webhook_id = ${webhookId} and state = 'queued'
-  `
-  // Only one delivery was tried.
-  expect(waits).toBe(30)
-  expect(tried).toBeLessThanOrEqual(3)
+  const [{ tried }] = await vi.waitFor(async () => {
+    const found = await house.ledger<[{ waits: number; tried: number }]>`
+      select count(*)::int as waits, count(*) filter (where attempts > 0)::int as tried
+      from deliveries where webhook_id = ${webhookId} and state = 'queued'
+    `
+    expect(found[0].waits).toBe(30)
+    return found
+  }, soon)
+  expect(tried).toBeLessThanOrEqual(2)
   hook.answer(() => 200)
   // On request, the next try does not wait for the end of the rest.
   await house.replayFailed(webhookId, organization)
