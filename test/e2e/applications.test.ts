@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { newApplication, newSigningApi } from '../examples/applications.ts'
 import { examplePair, inSeconds } from '../examples/machines.ts'
-import { admin, newMachine, newOrganization, ok, unique } from '../examples/people.ts'
+import { admin, newMachine, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
@@ -105,6 +105,37 @@ describe.each(over('connect'))('applications over $encoding', ({ call }) => {
     await act('UpdateOIDCConfig', { projectId, appId, firstParty: false, accessTokenLifetime: '0s' })
     expect(await shown()).not.toHaveProperty('firstParty')
     expect(await shown()).not.toHaveProperty('accessTokenLifetime')
+  })
+
+  test('only with a role on the instance an application acts in Roster, changes once it does, or names pages of its own', async () => {
+    const owner = await newMember(home, ['ORG_OWNER'])
+    const asOwner = async (...[operation, request]: Parameters<typeof call>) =>
+      reason(await call(operation, { projectId, ...request }, { ...admin(home), token: owner.token }))
+    const pages = { loginVersion: { loginV2: { baseUri: 'https://login.example.com' } } }
+    const keys = { authMethodType: 'OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT' }
+    const [plain, trusted, signing] = [
+      (await act('AddOIDCApplication', { projectId, name: 'App' })).appId,
+      (await act('AddOIDCApplication', { projectId, name: 'App', rosterApi: true })).appId,
+      (await act('AddOIDCApplication', { projectId, name: 'App', rosterApi: true, ...keys })).appId,
+    ]
+    for (const settings of [{ rosterApi: true }, pages])
+      expect([
+        await asOwner('AddOIDCApplication', { name: 'App', ...settings }),
+        await asOwner('UpdateOIDCConfig', { appId: plain, ...settings }),
+      ]).toEqual(['PERMISSION_DENIED', 'PERMISSION_DENIED'])
+    const redirectUris = ['https://evil.example.com/']
+    const changes = [
+      await asOwner('UpdateOIDCConfig', { appId: trusted, redirectUris }),
+      await asOwner('UpdateOIDCConfig', { appId: trusted, redirectUris, rosterApi: false }),
+      await asOwner('UpdateApplication', { appId: trusted, name: 'Roster' }),
+      await asOwner('GenerateClientSecret', { appId: trusted }),
+      await asOwner('AddApplicationKey', { appId: signing, expirationDate: inSeconds(3600) }),
+    ]
+    expect(new Set(changes)).toEqual(new Set(['PERMISSION_DENIED']))
+    await act('UpdateOIDCConfig', { projectId, appId: plain, ...pages })
+    expect(await asOwner('UpdateOIDCConfig', { appId: plain, ...pages, redirectUris })).toBe('ok')
+    expect(await asOwner('DeactivateApplication', { appId: trusted })).toBe('ok')
+    expect(await asOwner('RemoveApplication', { appId: trusted })).toBe('ok')
   })
 
   test('a secret is shown once: a new one replaces it, and a retry by key shows the same one again', async () => {

@@ -8,7 +8,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
-import { ownApplication } from '../../applications/own-application.ts'
+import { changeableApplication } from '../../applications/trusted-application.ts'
 import type { Context } from '../../context.ts'
 import { type Application, type ApplicationEvent, livingKeys, proofOf } from '../../vocabulary/application.ts'
 
@@ -28,7 +28,7 @@ export const addApplicationKey = {
     const check = async () => {
       // Under an Idempotency-Key the answer may be stored already.
       if (call.once) return
-      const application = ownApplication(await store.load<Application>('application', appId), request, call)
+      const application = changeableApplication(await store.load<Application>('application', appId), request, call)
       refuseOneMore(application.state, application.readAt)
     }
     const made = given ? undefined : await newKeyPair(joseName(request.algorithm) ?? 'RS256', place, check)
@@ -38,7 +38,7 @@ export const addApplicationKey = {
       aggregate: { type: 'application', id: appId },
       call,
       decide(application: Aggregate<Application>, now): Decision<ApplicationEvent> {
-        const { state } = ownApplication(application, request, call)
+        const { state } = changeableApplication(application, request, call)
         refuseOneMore(state, now)
         if (livingKeys(state, now).some((key) => isDeepStrictEqual(key.publicKey, jwk)))
           throw new RosterError('ALREADY_EXISTS', 'KEY_EXISTS', 'The application has this key already.')

@@ -3,12 +3,14 @@ import type { Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { addApplication } from '../../applications/add-application.ts'
 import { faultsOf, newOidc } from '../../applications/oidc-config.ts'
+import { permitSettings } from '../../applications/trusted-application.ts'
 import { permitChosenId } from '../../chosen-id.ts'
 import type { Context } from '../../context.ts'
 
 export const addOIDCApplication = {
-  permit({ clientId }: AddOIDCApplicationRequest, { caller }: Call): void {
-    permitChosenId(caller, 'project.app.write', clientId)
+  permit(request: AddOIDCApplicationRequest, { caller }: Call): void {
+    permitChosenId(caller, 'project.app.write', request.clientId)
+    permitSettings(caller, newOidc(request))
   },
 
   check: (_context: Context, request: AddOIDCApplicationRequest): Violation[] =>

@@ -9,7 +9,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import { storeClientSecret } from '../../applications/client-secrets.ts'
-import { ownApplication } from '../../applications/own-application.ts'
+import { changeableApplication } from '../../applications/trusted-application.ts'
 import type { Context } from '../../context.ts'
 import { type Application, type ApplicationEvent, proofOf } from '../../vocabulary/application.ts'
 
@@ -23,7 +23,7 @@ export async function generateClientSecret(
     aggregate: { type: 'application', id: request.appId },
     call,
     decide(application: Aggregate<Application>): Decision<ApplicationEvent> {
-      const { id, state } = ownApplication(application, request, call)
+      const { id, state } = changeableApplication(application, request, call)
       if (proofOf(state) !== 'secret')
         throw new RosterError(
           'FAILED_PRECONDITION',

@@ -2,7 +2,7 @@ import type { UpdateApplicationRequest, UpdateApplicationResponse } from '#gen/r
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { ownApplication } from '../../applications/own-application.ts'
+import { changeableApplication } from '../../applications/trusted-application.ts'
 import type { Context } from '../../context.ts'
 import type { Application, ApplicationEvent } from '../../vocabulary/application.ts'
 
@@ -16,7 +16,7 @@ export async function updateApplication(
     aggregate: { type: 'application', id: appId },
     call,
     decide(application: Aggregate<Application>): Decision<ApplicationEvent> {
-      const { state } = ownApplication(application, request, call)
+      const { state } = changeableApplication(application, request, call)
       if (name === undefined || name === state.name) return { events: [], answer: undefined }
       return { events: [{ type: 'changed', payload: { name } }], answer: undefined }
     },

@@ -5,7 +5,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { changedConfig, typeMismatch } from '../../applications/change-config.ts'
 import { changedOidc, faultsOf } from '../../applications/oidc-config.ts'
-import { ownApplication } from '../../applications/own-application.ts'
+import { changeableApplication, permitSettings } from '../../applications/trusted-application.ts'
 import type { Context } from '../../context.ts'
 import type { Application, ApplicationEvent } from '../../vocabulary/application.ts'
 
@@ -18,10 +18,11 @@ export async function updateOIDCConfig(
     aggregate: { type: 'application', id: request.appId },
     call,
     decide(application: Aggregate<Application>): Decision<ApplicationEvent> {
-      const { id, state } = ownApplication(application, request, call)
+      const { id, state } = changeableApplication(application, request, call)
       if (!state.oidc) throw typeMismatch()
       // What is not sent stays, so the whole is known only here.
       const oidc = changedOidc(request, state.oidc)
+      permitSettings(call.caller, oidc, state.oidc)
       const faults = faultsOf(oidc, request, state.clientId !== id)
       if (faults.length > 0) throw invalid(faults)
       return changedConfig({ oidc: state.oidc }, { oidc })
