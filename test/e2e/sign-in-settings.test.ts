@@ -65,6 +65,12 @@ describe.each(over('json'))('what holds for people who sign in, over $encoding:'
       darkTheme: { primaryColor: '#9db8ff', backgroundColor: '#1e2226' },
       resourceOwnerType: 'RESOURCE_OWNER_TYPE_ORG',
     })
+    const ofInstance = ok(await call('GetBrandingSettings', { instance: true }, admin(organization))).settings
+    expect(ofInstance.resourceOwnerType).toBe('RESOURCE_OWNER_TYPE_INSTANCE')
+    expect(ofInstance.lightTheme.primaryColor).not.toBe('#7a1fa2')
+    const owner = await newMember(organization, ['ORG_OWNER'])
+    const denied = await call('GetBrandingSettings', { instance: true }, owner)
+    expect(factsOf(denied).reason).toBe('PERMISSION_DENIED')
     const logo = await fetch(settings.lightTheme.logoUrl)
     expect([logo.status, logo.headers.get('content-type')]).toEqual([200, 'image/png'])
     const { settings: signIn } = ok(await call('GetLoginSettings', {}, admin(organization)))

@@ -140,7 +140,8 @@ export function startUses(signIns: SignIns, { browser, tokens }: SignedIn): { st
     await sleep(600)
   }
   const loops = tokens.map(async (_, index) => {
-    while (!stopped.signal.aborted && uses.wrong.length === 0) await use(index).catch(({ message }) => uses.wrong.push(message))
+    while (!stopped.signal.aborted && uses.wrong.length === 0)
+      await use(index).catch(({ message }) => uses.wrong.push(message))
   })
   return {
     async stop() {

@@ -6,7 +6,14 @@ import { commentOf as commentInProto } from '../../services/gateway/openapi/comm
 /** The text of docs/events.md about a service's events, from proto/ and its comments. */
 export function documentEvents(events: { type: string; desc: DescMessage }[]): string {
   const sections = events.map(({ type, desc }) =>
-    [`### \`${type}\``, commentOf(desc), desc.fields.filter(isPublished).map((field) => line(field)).join('\n')]
+    [
+      `### \`${type}\``,
+      commentOf(desc),
+      desc.fields
+        .filter(isPublished)
+        .map((field) => line(field))
+        .join('\n'),
+    ]
       .filter(Boolean)
       .join('\n\n'),
   )

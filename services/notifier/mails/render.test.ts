@@ -71,6 +71,7 @@ describe.each(['en', 'de'])('the mails of a registration in %s', (language) => {
   it('have the code without a link, so that it is entered where it was asked for', () => {
     expect(code.text).toContain('\n    ABC234\n')
     expect(code.text + code.html).not.toContain('://')
+    expect(code.text + code.html).not.toContain('Gigi')
     expect(code.subject).not.toContain('ABC234')
   })
 

@@ -64,7 +64,8 @@ function lookUp(templates: Map<string, Templates>, language: string): Templates 
 
 function render(template: Template, values: MailValues): Mail {
   const { language, subject, text, html } = template
-  const displayName = greetedName(values.displayName)
+  // Who registers has proved nothing yet, and may have written the name for a stranger.
+  const displayName = values.kind === 'registration' ? '' : greetedName(values.displayName)
   const shown: Record<string, string> = {
     greeting: displayName === '' ? template.greetingWithoutName : fill(template.greeting, { displayName }, plain),
     host: values.host,

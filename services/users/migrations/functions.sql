@@ -64,15 +64,18 @@ begin
 end
 $$;
 
--- Stores a half-done session, and deletes the oldest of its user beyond so many.
+-- Stores a half-done session, and deletes what its user has beyond so many: of the networks that began most, the oldest.
+-- So nobody ends those of others by beginning many.
 create or replace function begin_half_done_session(
-  session_id text, user_id text, organization_id text, hash bytea, lifetime int, seconds int, most int
+  session_id text, user_id text, organization_id text, hash bytea, lifetime int, seconds int, most int, network bytea
 ) returns timestamptz language sql as $$
   select pg_advisory_xact_lock(hashtextextended(concat_ws('/', current_schema(), 'half-done sessions', $2), 0));
-  insert into half_done_sessions (session_id, user_id, organization_id, hash, lifetime, began_at, expires_at)
-  values ($1, $2, $3, $4, $5, roster_now(), roster_now() + make_interval(secs => $6));
-  delete from half_done_sessions where session_id in (
-    select session_id from half_done_sessions where user_id = $2 order by session_id desc offset $7
+  insert into half_done_sessions (session_id, user_id, organization_id, hash, lifetime, began_at, expires_at, network)
+  values ($1, $2, $3, $4, $5, roster_now(), roster_now() + make_interval(secs => $6), $8);
+  delete from half_done_sessions h where h.session_id in (
+    select s.session_id from half_done_sessions s where s.user_id = $2
+    order by row_number() over (partition by s.network order by s.session_id desc), s.session_id desc
+    offset $7
   );
   select began_at from half_done_sessions where session_id = $1;
 $$;

@@ -19,7 +19,7 @@ export function countRegistration(
     return { name, most, pause: seconds / most, kind: 'always' }
   }
   return count(context, [
-    ...ofClient('registrations from', address, { most: 20, pause: 30 }),
+    ...ofClient('registrations from', address, { most: 20, pause: 30 }, { most: 100, pause: 18 }),
     within(['registrations of', mailbox], MAILS_PER_ADDRESS_IN_TEN_MINUTES, 600),
     within(['registrations of, a day', mailbox], MAILS_PER_ADDRESS_A_DAY, 86_400),
     within(['registrations in', organizationId], MAILS_PER_ORGANIZATION_AN_HOUR, 3600),
@@ -28,7 +28,10 @@ export function countRegistration(
 
 /** Counts a try of a code from an address. Returns the seconds to wait where there were too many. */
 export function countTryFrom(context: Pick<Context, 'sql' | 'keys'>, address: string): Promise<number | undefined> {
-  return count(context, ofClient('registration codes from', address, { most: 100, pause: 3 }))
+  return count(
+    context,
+    ofClient('registration codes from', address, { most: 100, pause: 3 }, { most: 1000, pause: 0.3 }),
+  )
 }
 
 /** Counts a try of a code, also of several at once. False where there were too many: the code is dead then. */
@@ -43,11 +46,14 @@ export async function mayTry({ sql, keys }: Pick<Context, 'sql' | 'keys'>, codeI
   return (await takeFromBuckets(sql, rateLimitsFor(keys, [limit]))) === undefined
 }
 
-function ofClient(what: string, address: string, { most, pause }: { most: number; pause: number }): NamedRateLimit[] {
+type Bucket = Pick<NamedRateLimit, 'most' | 'pause'>
+
+function ofClient(what: string, address: string, ofAddress: Bucket, ofNetwork: Bucket): NamedRateLimit[] {
   const network = networkOf(address)
-  const limits: NamedRateLimit[] = [{ name: [what, address], most, pause, kind: 'always' }]
-  if (network !== undefined) limits.push({ name: [what, network], most: most * 10, pause: pause / 10, kind: 'always' })
-  return limits
+  return [
+    { name: [what, address], ...ofAddress, kind: 'always' },
+    ...(network === undefined ? [] : [{ name: [what, network], ...ofNetwork, kind: 'always' as const }]),
+  ]
 }
 
 async function count({ sql, keys }: Pick<Context, 'sql' | 'keys'>, limits: NamedRateLimit[]) {

@@ -2,7 +2,9 @@ import { v7 as uuid } from 'uuid'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { orUnavailable, type Sql, type Statement } from '#lib/database/database'
 import type { Room } from '#lib/eventstore/command'
+import type { Context } from '../context.ts'
 import type { LoginUser } from '../names/login-user.ts'
+import { networkOf } from '../throttles/token-buckets.ts'
 import { hashToken, newToken } from '../token.ts'
 import { sessionNotFound } from './sessions.ts'
 
@@ -20,16 +22,20 @@ export interface HalfDoneSession {
 const seconds = 15 * 60
 const mostOfUser = 20
 
-/** Begins one. The oldest of a user with more than twenty goes. UNAVAILABLE STORE_UNAVAILABLE. */
+/**
+ * Begins one. Of a user with more than twenty, the oldest of the network goes that began most. UNAVAILABLE
+ * STORE_UNAVAILABLE.
+ */
 export async function beginHalfDone(
-  sql: Sql,
+  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
   { userId, organizationId }: LoginUser,
   lifetime: number | null,
+  address: string,
 ): Promise<HalfDoneSession & { token: string }> {
   const [sessionId, token] = [uuid(), newToken()]
   const [row] = await orUnavailable(sql<{ beganAt: Date }[]>`
     select begin_half_done_session(${sessionId}, ${userId}, ${organizationId}, ${hashToken(token)}, ${lifetime},
-      ${seconds}, ${mostOfUser}) as "beganAt"
+      ${seconds}, ${mostOfUser}, ${keys.mac('half-done network', keys.currentId, [networkOf(address) ?? address])}) as "beganAt"
   `)
   const { beganAt } = row!
   const expiresAt = new Date(beganAt.getTime() + seconds * 1000)

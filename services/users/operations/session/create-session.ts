@@ -66,7 +66,7 @@ async function begin(
 ): Promise<CreateSessionResponse> {
   const user = await (userId === '' ? findLoginUser(context, loginName, call) : findUserById(context, userId))
   if (!user || !(await maySignIn(context, user))) throw userNotFound()
-  const begun = await beginHalfDone(context.sql, user, secondsOf(lifetime) ?? null)
+  const begun = await beginHalfDone(context, user, secondsOf(lifetime) ?? null, call.clientAddress)
   const { sessionId, token: sessionToken, expiresAt: expirationDate } = begun
   return { sessionId, sessionToken, expirationDate, details: detailsOf(begun) }
 }

@@ -5,6 +5,9 @@ import {
   ResourceOwnerType,
   ThemeMode,
 } from '#gen/roster/users/v1/settings_service'
+import { instance } from '#lib/instance'
+import { permissionDenied } from '#lib/rpc/authorize'
+import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../oauth/issuer.ts'
@@ -12,11 +15,17 @@ import { own } from '../../policy/brand.ts'
 import { loadLoginPolicy } from '../../policy/load-login-policy.ts'
 import { type LoginPolicySettings, loginPolicyType } from '../../vocabulary/login-policy.ts'
 
-export async function getBrandingSettings(
-  context: Context,
-  _request: GetBrandingSettingsRequest,
-  { organizationId }: Call,
-): Promise<GetBrandingSettingsResponse> {
+export const getBrandingSettings = {
+  permit(request: GetBrandingSettingsRequest, { caller }: Call): void {
+    if (request.instance && !holds(caller, 'iam.policy.read')) throw permissionDenied()
+  },
+
+  handle(context: Context, request: GetBrandingSettingsRequest, call: Call): Promise<GetBrandingSettingsResponse> {
+    return brandOf(context, request.instance ? instance.id : call.organizationId)
+  },
+}
+
+async function brandOf(context: Context, organizationId: string): Promise<GetBrandingSettingsResponse> {
   const [{ brand }, set] = await Promise.all([
     loadLoginPolicy(context, organizationId),
     context.store.load<LoginPolicySettings>(loginPolicyType, organizationId),
@@ -33,9 +42,10 @@ export async function getBrandingSettings(
       hideLoginNameSuffix: true,
       disableWatermark: true,
       themeMode: ThemeMode.THEME_MODE_AUTO,
-      resourceOwnerType: set?.state?.brand
-        ? ResourceOwnerType.RESOURCE_OWNER_TYPE_ORG
-        : ResourceOwnerType.RESOURCE_OWNER_TYPE_INSTANCE,
+      resourceOwnerType:
+        set?.state?.brand && organizationId !== instance.id
+          ? ResourceOwnerType.RESOURCE_OWNER_TYPE_ORG
+          : ResourceOwnerType.RESOURCE_OWNER_TYPE_INSTANCE,
     },
   }
 }
