@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from 'node:tls'
@@ -14,18 +15,40 @@ const packages = [
   'librtmp1', 'libssh2-1', 'libpsl5', 'libicu72', 'libcrypt1', 'libexpat1',
 ] // prettier-ignore
 
-/** Debian's Apache with mod_auth_openidc, unpacked into its own folder. Nothing is installed. */
+/** A running Apache, whose locations the test configures. */
 export interface Apache {
-  /** Each location below this URL is a resource server that the test configures. */
+  /** For example `http://127.0.0.1:40123`. */
   url: string
   stop(): Promise<void>
 }
 
-/** Downloads and unpacks it. Undefined where this machine cannot do so. */
-export function unpackApache(): string | undefined {
-  return unpackDebian(packages, (folder) =>
-    execFileSync(join(folder, 'root/usr/sbin/apache2'), ['-v'], { env: environmentOf(folder) }),
+/** Debian's Apache with mod_auth_openidc: below which root it lies, and a folder for what a test adds. */
+export interface FoundApache {
+  root: string
+  folder: string
+  env: Record<string, string>
+}
+
+/**
+ * Finds the one that is installed. Else it downloads the packages and unpacks them into the folder. Nothing is installed.
+ * Undefined where this machine can have neither.
+ */
+export function findApache(): FoundApache | undefined {
+  if ([program, moduleFile('auth_openidc'), moduleFile('ssl')].every((path) => existsSync(join('/', path)))) {
+    const folder = mkdtempSync(join(tmpdir(), 'roster-apache-'))
+    chmodSync(folder, 0o755)
+    return { root: '/', folder, env: { PATH: process.env['PATH'] ?? '' } }
+  }
+  const folder = unpackDebian(packages, (unpacked) =>
+    execFileSync(join(unpacked, 'root', program), ['-v'], { env: environmentOf(unpacked) }),
   )
+  return folder === undefined ? undefined : { root: join(folder, 'root'), folder, env: environmentOf(folder) }
+}
+
+const program = 'usr/sbin/apache2'
+
+function moduleFile(name: string): string {
+  return `usr/lib/apache2/modules/mod_${name}.so`
 }
 
 /** The module insists on TLS, so serve the same server by TLS with a self-signed certificate. */
@@ -54,31 +77,36 @@ export async function startTls(folder: string, url: string): Promise<{ url: stri
   return { url: `https://localhost:${own}`, stop: () => void server.close() }
 }
 
-/** Starts Apache from that folder with these lines of configuration. */
-export async function startApache(folder: string, lines: string[]): Promise<Apache> {
-  const port = await freePort(0)
-  const url = `http://127.0.0.1:${port}`
+/** Starts it with these lines of configuration, at `port` or a free one. `tls`: the files of a certificate and its key. */
+export async function startApache(
+  { root, folder, env }: FoundApache,
+  lines: string[],
+  { port, tls }: { port?: number; tls?: { cert: string; key: string } } = {},
+): Promise<Apache> {
+  const ownPort = port ?? (await freePort(0))
+  const url = `http${tls ? 's' : ''}://${tls ? 'localhost' : '127.0.0.1'}:${ownPort}`
   mkdirSync(join(folder, 'htdocs'), { recursive: true })
   writeFileSync(join(folder, 'htdocs', 'index.html'), 'let in')
-  const modules = ['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'auth_openidc']
+  const modules = ['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'auth_openidc', ...(tls ? ['ssl'] : [])]
   const configuration = [
-    ...modules.map((name) => `LoadModule ${name}_module ${folder}/root/usr/lib/apache2/modules/mod_${name}.so`),
-    `Listen 127.0.0.1:${port}`,
+    ...modules.map((name) => `LoadModule ${name}_module ${join(root, moduleFile(name))}`),
+    `Listen 127.0.0.1:${ownPort}`,
     'ServerName localhost',
     'User nobody',
+    'Group nogroup',
     `PidFile ${folder}/pid`,
     `ErrorLog ${folder}/error.log`,
     `DocumentRoot ${folder}/htdocs`,
     `DefaultRuntimeDir ${folder}`,
-    'OIDCOAuthSSLValidateServer Off',
+    ...(tls ? ['SSLEngine On', `SSLCertificateFile ${tls.cert}`, `SSLCertificateKeyFile ${tls.key}`] : []),
     'OIDCCryptoPassphrase none-of-importance',
     ...lines,
   ]
   writeFileSync(join(folder, 'apache.conf'), configuration.join('\n'))
   const args = ['-d', folder, '-f', join(folder, 'apache.conf'), '-DFOREGROUND']
-  const server = spawn(join(folder, 'root/usr/sbin/apache2'), args, { env: environmentOf(folder), stdio: 'inherit' })
+  const server = spawn(join(root, program), args, { env, stdio: 'inherit' })
   const isUp = () =>
-    fetch(url).then(
+    fetch(url, { redirect: 'manual' }).then(
       () => true,
       () => false,
     )

@@ -2,23 +2,24 @@ import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { basic, type ExampleClient, issuer, newClient, obtainToken, sendForm } from '../examples/oauth.ts'
 import { newOrganization } from '../examples/people.ts'
-import { type Apache, startApache, startTls, unpackApache } from './apache.ts'
+import { type Apache, findApache, startApache, startTls } from './apache.ts'
 
-const folder = unpackApache()
-const why = folder === undefined ? ' (skipped: Debian’s packages cannot be had)' : ''
+const found = findApache()
+const why = found === undefined ? ' (skipped: Debian’s packages cannot be had)' : ''
 let apache: Apache
 let tls: { url: string; stop(): void }
 let jwt: ExampleClient
 let opaque: ExampleClient
 
 beforeAll(async () => {
-  if (folder === undefined) return
+  if (found === undefined) return
   const home = await newOrganization()
   ;[jwt, opaque] = [await newClient({ organization: home, jwt: true }), await newClient({ organization: home })]
   const watcher = await newClient({ organization: home })
-  tls = await startTls(folder, issuer())
+  tls = await startTls(found.folder, issuer())
   // The module knows one way of checking per server, so use one virtual host for each.
-  apache = await startApache(folder, [
+  apache = await startApache(found, [
+    'OIDCOAuthSSLValidateServer Off',
     ...host('jwt.localhost', [`OIDCOAuthVerifyJwksUri ${tls.url}/oauth/v2/keys`, 'OIDCOAuthRemoteUserClaim sub']),
     ...host('opaque.localhost', [
       `OIDCOAuthIntrospectionEndpoint ${tls.url}/oauth/v2/introspect`,
@@ -50,7 +51,7 @@ async function ask(name: string, token: string | undefined): Promise<number> {
   return promise
 }
 
-describe.skipIf(folder === undefined)(`Apache with mod_auth_openidc is a resource server${why}:`, () => {
+describe.skipIf(found === undefined)(`Apache with mod_auth_openidc is a resource server${why}:`, () => {
   test('it accepts a JWT by the published keys, and no other', async () => {
     const token = await obtainToken(jwt)
     expect(await ask('jwt.localhost', token)).toBe(200)

@@ -78,12 +78,12 @@ function toJwk(key: GetSigningKeysResponse['keys'][number]) {
 
 /**
  * Reads the token of an `Authorization` header. `isBound` says that the client presents it as bound to a key (DPoP).
- * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID.
+ * UNAUTHENTICATED TOKEN_MISSING, also for another scheme (RFC 6750 section 3.1), TOKEN_INVALID.
  */
 export function readToken(authorization: string | undefined): { token: string; isBound: boolean } {
-  if (authorization === undefined || authorization === '')
+  if (!/^(bearer|dpop)( |$)/i.test(authorization ?? ''))
     throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
-  const [, scheme, token] = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]{1,12000}=*) *$/i.exec(authorization) ?? []
+  const [, scheme, token] = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]{1,12000}=*) *$/i.exec(authorization!) ?? []
   if (scheme === undefined || token === undefined) throw tokenInvalid()
   return { token, isBound: scheme.toLowerCase() === 'dpop' }
 }

@@ -303,10 +303,14 @@ test('an unknown organization is asked for again at the next call', async () => 
   expect(await call(token, { 'x-service-orgid': 'new' })).toBe('ok')
 })
 
-test.each(['Bearer', 'Bearer ', 'Bearer a b', 'Bearer ü', 'Token x', 'x', `Bearer ${'x'.repeat(12_001)}`])(
-  'the credentials %j are refused without asking a service',
-  async (authorization) => {
-    expect(await call('', { authorization: Buffer.from(authorization).toString('latin1') })).toBe('TOKEN_INVALID')
-    expect(gateway.backstage.asked.authenticate).toBe(0)
-  },
-)
+test.each([
+  ...['Bearer', 'Bearer ', 'Bearer a b', 'Bearer ü', `Bearer ${'x'.repeat(12_001)}`].map((text) => [
+    text,
+    'TOKEN_INVALID',
+  ]),
+  // Of another scheme, or none (RFC 6750 section 3.1).
+  ...['Basic eDp5', 'Token x', 'x', 'Bearerx y'].map((text) => [text, 'TOKEN_MISSING']),
+])('the credentials %j are refused without asking a service: %s', async (authorization, reason) => {
+  expect(await call('', { authorization: Buffer.from(authorization).toString('latin1') })).toBe(reason)
+  expect(gateway.backstage.asked.authenticate).toBe(0)
+})

@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { json } from 'node:stream/consumers'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeCertificate } from '../../../services/gateway/testing/certificate.ts'
 import { freePort } from '../../../deploy/local/ports.ts'
 import { call } from '../../e2e/clients/encodings.ts'
+import { openPerson } from '../../e2e/conformance/person.ts'
 import { startOwnHouse } from '../../e2e/own-house.ts'
 import { ok, unique } from '../../examples/people.ts'
+import { openBrowser } from '../../examples/sign-in.ts'
 import { type Proxy, startProxy, withoutProxy } from '../../support/proxies.ts'
 import { build, environment, unlessThereIs } from '../build.ts'
 import { expectOutcome } from '../outcomes.ts'
@@ -20,12 +24,17 @@ const languages = [
       'go-oidc and x/oauth2': ['bin/goidc'],
       'zitadel/oidc': ['bin/zitadel'],
     },
+    people: {
+      'go-oidc and x/oauth2': ['bin/goidcperson'],
+      'zitadel/oidc': ['bin/zitadelperson'],
+    },
   },
   {
     language: 'Java',
     needs: ['java', 'mvn'],
     commands: 'mvn package',
     clients: { Nimbus: ['java', '-cp', 'target/classes:target/dependency/*', 'Client'] },
+    people: { Nimbus: ['java', '-cp', 'target/classes:target/dependency/*', 'Person'] },
   },
   {
     language: 'Python',
@@ -35,11 +44,19 @@ const languages = [
       Authlib: ['.venv/bin/python', 'client.py', 'Authlib'],
       PyJWT: ['.venv/bin/python', 'client.py', 'PyJWT'],
     },
+    people: {},
   },
 ]
 
 const certificate = makeCertificate()
-afterAll(certificate.remove)
+const trusted = getCACertificates()
+beforeAll(() => setDefaultCACertificates([...trusted, certificate.ca]))
+afterAll(() => {
+  setDefaultCACertificates(trusted)
+  certificate.remove()
+})
+
+const redirectUri = 'https://app.example.com/callback'
 
 // The issuer is PUBLIC_URL, which all services know. So each road has a Roster of its own.
 const roads: Road['name'][] = ['plain', 'TLS', ...(withoutProxy('nginx') ? [] : ['behind nginx' as const])]
@@ -47,6 +64,7 @@ describe.each(roads)('by the road %s', (road) => {
   let proxy: Proxy | undefined
   let house: Awaited<ReturnType<typeof startOwnHouse>>
   let task: Record<'issuer' | 'certificate' | 'clientId' | 'clientSecret', string>
+  let application: Record<'clientId' | 'clientSecret', string>
 
   beforeAll(async () => {
     const PORT = String(await freePort(0))
@@ -62,13 +80,23 @@ describe.each(roads)('by the road %s', (road) => {
     const { userId } = ok(await call('AddMachineUser', machine, house.machine))
     const { clientSecret } = ok(await call('AddMachineSecret', { userId }, house.machine))
     task = { issuer, certificate: road === 'plain' ? '' : certificate.cert, clientId: userId, clientSecret }
+    const { id: projectId } = ok(await call('AddProject', { name: 'Shop' }, house.machine))
+    const settings = {
+      projectId,
+      name: 'Shop',
+      appType: 'OIDC_APP_TYPE_WEB',
+      authMethodType: 'OIDC_AUTH_METHOD_TYPE_BASIC',
+      grantTypes: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE', 'OIDC_GRANT_TYPE_REFRESH_TOKEN'],
+      redirectUris: [redirectUri],
+    }
+    application = ok(await call('AddOIDCApplication', settings, house.machine))
   })
   afterAll(async () => {
     await house?.stop()
     await proxy?.stop()
   })
 
-  describe.each(languages)('in $language', ({ language, needs, commands, clients }) => {
+  describe.each(languages)('in $language', ({ language, needs, commands, clients, people }) => {
     const why = unlessThereIs(...needs)
 
     test.skipIf(why).each(Object.entries<string[]>(clients))(
@@ -79,6 +107,29 @@ describe.each(roads)('by the road %s', (road) => {
         running.stdin.end(JSON.stringify(task))
         expect(await json(running.stdout)).toEqual({ subject: task.clientId, refused: true })
         expectOutcome({ client: `${language}, ${client}`, speaks: 'OAuth' }, road, 'discovery, token, keys')
+      },
+    )
+
+    test.skipIf(why).each(Object.entries<string[]>(people))(
+      `%s signs a person in, verifies the ID token, refreshes, and asks who it is${why}`,
+      async (client, [program, ...options]) => {
+        const cwd = await build(`oauth/${language.toLowerCase()}`, {}, commands)
+        const running = spawn(program!, options, { cwd, env: environment, stdio: ['pipe', 'pipe', 'inherit'] })
+        const said = createInterface(running.stdout)[Symbol.asyncIterator]()
+        const tell = (what: object) => running.stdin.write(`${JSON.stringify(what)}\n`)
+        const hear = async () => JSON.parse((await said.next()).value ?? 'null') as Record<string, string>
+        const { clientId, clientSecret } = application
+        tell({ ...task, clientId, clientSecret, redirectUri })
+        const { origin, pathname, searchParams } = new URL((await hear())['visit']!)
+        const person = { userName: 'admin', password: house.adminPassword }
+        const browser = openPerson(openBrowser(task.issuer), person, task.issuer)
+        const { uri, answer } = await browser.go(origin + pathname, Object.fromEntries(searchParams))
+        expect(uri).toBe(redirectUri)
+        tell({ came: `${uri}?${String(new URLSearchParams(answer))}` })
+        const administrator = { subject: 'admin', refreshed: 'admin', name: 'Roster Administrator' }
+        expect(await hear()).toEqual({ ...administrator, refused: true })
+        const row = { client: `${language}, ${client}`, speaks: 'OpenID Connect' }
+        expectOutcome(row, road, 'code, PKCE, ID token, refresh, userinfo')
       },
     )
   })

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../../deploy/local/ports.ts'
 import { makeCertificate } from '../../../services/gateway/testing/certificate.ts'
 import { call } from '../../e2e/clients/encodings.ts'
 import { startOwnHouse } from '../../e2e/own-house.ts'
 import { ok } from '../../examples/people.ts'
+import { openChromium, withoutChromium } from '../../support/chromium.ts'
 import { build, environment } from '../build.ts'
 
 // keycloak-js is not among them. It calls the token endpoint with credentials, which Roster allows to no other origin.
@@ -29,9 +29,6 @@ const relyingParties: Record<string, RelyingParty> = {
   },
 }
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-const why = existsSync(executablePath) ? '' : ' (skipped: there is no Chromium)'
-
 interface RelyingParty {
   program: string
   callback: string
@@ -45,7 +42,7 @@ function inBrowser() {
   return { appType: 'OIDC_APP_TYPE_USER_AGENT', authMethodType: 'OIDC_AUTH_METHOD_TYPE_NONE' }
 }
 
-describe.skipIf(why)(`relying parties that others wrote${why}`, () => {
+describe.skipIf(withoutChromium)(`relying parties that others wrote${withoutChromium}`, () => {
   const certificate = makeCertificate()
   let house: Awaited<ReturnType<typeof startOwnHouse>>
   let issuer: string
@@ -59,14 +56,7 @@ describe.skipIf(why)(`relying parties that others wrote${why}`, () => {
     issuer = `https://localhost:${PORT}`
     const gateway = { PORT, TLS_CERT_FILE: certificate.cert, TLS_KEY_FILE: certificate.key }
     house = await startOwnHouse({ moreGateways: [gateway] }, { PUBLIC_URL: issuer })
-    const args = [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-    ]
-    browser = await chromium.launch({ executablePath, args })
+    browser = await openChromium()
   })
   afterAll(async () => {
     program?.kill()

@@ -57,6 +57,7 @@ export async function startProvider() {
   }
   return {
     issuer,
+    certificate,
     person: { ...person, userId },
     clients: await Promise.all((['BASIC', 'BASIC', 'POST'] as const).map((method) => addClient(method))),
     addClient,

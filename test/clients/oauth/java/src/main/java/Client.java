@@ -55,7 +55,7 @@ public class Client {
     System.out.printf("{\"subject\":\"%s\",\"refused\":%s}%n", subject, refused);
   }
 
-  private static void trust(String certificate) throws Exception {
+  static void trust(String certificate) throws Exception {
     var keys = KeyStore.getInstance(KeyStore.getDefaultType());
     keys.load(null, null);
     try (var file = new FileInputStream(certificate)) {

@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+
+/** Empty where the machine has Chromium. Otherwise the reason for which a test is skipped. */
+export const withoutChromium = existsSync(executablePath) ? '' : ' (skipped: there is no Chromium)'
+
+export function openChromium(): Promise<Browser> {
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+  return chromium.launch({ executablePath, args })
+}
