@@ -53,7 +53,7 @@ export const secondTier = [
 
 /** Tests that read counters or start telemetry, which a process has once. Each has a process of its own. */
 export const counting = [
-  'lib/{eventstore/given-up,schema/releases,eventstore/traces}.integration.test.ts',
+  'lib/{eventstore/given-up,schema/releases,eventstore/traces,subscriptions/follow}.integration.test.ts',
   'services/gateway/call/trace-call.integration.test.ts',
   'services/gateway/listen/{crowds,whole-answers}.integration.test.ts',
   'services/notifier/ledger/intake-lag.integration.test.ts',
