@@ -253,9 +253,14 @@ describe('a faulty request', () => {
     [{ claims: '{"id_token":{"acr":{"essential":true,"value":"phr"}}}' }, 'unmet_authentication_requirements'],
     [{ scope: 'openid project:another' }, 'invalid_scope'],
     [{ scope: 'openid urn:zitadel:iam:org:project:id:zitadel:aud' }, 'invalid_scope'],
-    ...['id:', 'id:acme/', 'ID:acme', 'id:acme urn:zitadel:iam:org:id:umbrella', 'domain:primary:'].map(
-      (name): [object, string] => [{ scope: `openid urn:zitadel:iam:org:${name}` }, 'invalid_scope'],
-    ),
+    ...[
+      'id:',
+      'id:acme/',
+      'ID:acme',
+      'id:acme urn:zitadel:iam:org:id:umbrella',
+      'domain:primary:',
+      'domain:primary:acme.example urn:zitadel:iam:org:domain:primary:umbrella.example',
+    ].map((name): [object, string] => [{ scope: `openid urn:zitadel:iam:org:${name}` }, 'invalid_scope']),
   ]
   test.each(faults)('with %j is answered: %s', async (parameters, error) => {
     const answer = await new Visitor(users).authorize({ ...usual, ...parameters, prompt: 'none' })

@@ -32,14 +32,14 @@ function organizationsOf(scopes: string[]): string[] {
   return scopes.flatMap((scope) => organization.exec(scope)?.[1] ?? [])
 }
 
-/** Names each organization by its id that is named by its domain. Of an unknown one nobody is, as of an unknown id. */
-export async function nameByIds({ grants }: Pick<Context, 'grants'>, text: string, call: Call): Promise<string> {
-  if (!text.includes(':org:domain:primary:')) return text
-  const named = wordsOf(text).map(async (scope) => {
-    const [, name] = domain.exec(scope) ?? []
-    return name === undefined ? scope : `urn:zitadel:iam:org:id:${(await lookupDomain(grants, name, call)) ?? '-'}`
-  })
-  return (await Promise.all(named)).join(' ')
+/** Names an organization by its id that is named by its domain. Nobody is of an unknown one, as of an unknown id. */
+export async function nameById({ grants }: Pick<Context, 'grants'>, text: string, call: Call): Promise<string> {
+  const scopes = wordsOf(text)
+  const [named, ...others] = scopes.filter((scope) => domain.test(scope))
+  // Several are refused, and none of them is looked up.
+  if (named === undefined || others.length > 0) return text
+  const id = await lookupDomain(grants, domain.exec(named)![1]!, call)
+  return scopes.map((scope) => (scope === named ? `urn:zitadel:iam:org:id:${id ?? '-'}` : scope)).join(' ')
 }
 
 /**

@@ -6,7 +6,7 @@ import { begin } from '../../authorization/begin.ts'
 import { branded } from '../../authorization/branded.ts'
 import { areTooLarge, isSignIn, isSilent, parametersOf } from '../../authorization/request/parameters.ts'
 import { requestUnknown } from '../../authorization/way-back.ts'
-import { nameByIds } from '../../authorization/request/read-scopes.ts'
+import { nameById } from '../../authorization/request/read-scopes.ts'
 import { beginRequest, takePosted } from '../../authorization/request/request-row.ts'
 import { findBrowser } from '../../browsers/browser.ts'
 import type { Context } from '../../context.ts'
@@ -26,6 +26,6 @@ export async function authorize(context: Context, request: AuthorizeRequest, cal
   }
   const parameters = postedRequest === '' ? came : await takePosted(context, postedRequest, isSignIn)
   if (!parameters) return requestUnknown(context)
-  const readable = { ...parameters, scope: await nameByIds(context, parameters.scope, call) }
+  const readable = { ...parameters, scope: await nameById(context, parameters.scope, call) }
   return branded(context, await begin(context, readable, visit, call), readable)
 }
