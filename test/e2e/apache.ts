@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from 'node:tls'
 import { freePort } from '../../deploy/local/ports.ts'
+import { makeCertificate } from '../../services/gateway/testing/certificate.ts'
 import { environmentOf, unpackDebian } from '../support/debian.ts'
 
 const packages = [
@@ -52,20 +53,8 @@ function moduleFile(name: string): string {
 }
 
 /** The module insists on TLS, so serve the same server by TLS with a self-signed certificate. */
-export async function startTls(folder: string, url: string): Promise<{ url: string; stop(): void }> {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const subject = [
-    '-subj',
-    '/CN=localhost',
-    '-days',
-    '1',
-    '-nodes',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-  ]
-  execFileSync('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+export async function startTls(url: string): Promise<{ url: string; stop(): void }> {
+  const { key, cert, remove } = makeCertificate()
   const { hostname, port } = new URL(url)
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket) => {
     const plain = connect({ host: hostname, port: Number(port) })
@@ -74,7 +63,7 @@ export async function startTls(folder: string, url: string): Promise<{ url: stri
   })
   const own = await freePort(0)
   server.listen(own, '127.0.0.1')
-  return { url: `https://localhost:${own}`, stop: () => void server.close() }
+  return { url: `https://localhost:${own}`, stop: () => (remove(), void server.close()) }
 }
 
 /** Starts it with these lines of configuration, at `port` or a free one. `tls`: the files of a certificate and its key. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const home = await newOrganization()
   ;[jwt, opaque] = [await newClient({ organization: home, jwt: true }), await newClient({ organization: home })]
   const watcher = await newClient({ organization: home })
-  tls = await startTls(found.folder, issuer())
+  tls = await startTls(issuer())
   // The module knows one way of checking per server, so use one virtual host for each.
   apache = await startApache(found, [
     'OIDCOAuthSSLValidateServer Off',

@@ -10,7 +10,6 @@ import { join } from 'node:path'
 export function unpackDebian(packages: string[], probe: (folder: string) => unknown): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'roster-debian-'))
   try {
-    execFileSync('openssl', ['version'])
     execFileSync('apt-get', ['download', ...packages], { cwd: folder, stdio: 'ignore', timeout: 120_000 })
     for (const file of readdirSync(folder).filter((name) => name.endsWith('.deb')))
       execFileSync('dpkg', ['-x', join(folder, file), join(folder, 'root')])
