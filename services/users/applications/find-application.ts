@@ -1,9 +1,11 @@
 import { batchCalls } from '#lib/batch-calls'
 import { orUnavailable, type Sql } from '#lib/database/database'
 import type { Origin } from '#lib/eventstore/command'
+import { isOpen, type OrganizationStatus } from '../../organization-status.ts'
 import type { Context } from '../context.ts'
 import { type Closure, closureType } from '../vocabulary/closure.ts'
 import type { MachineKey } from '../vocabulary/credentials.ts'
+import { organizationType } from '../vocabulary/organization.ts'
 import type { ApplicationCopy, OidcCopy, ProjectCopy } from './application-copy.ts'
 import { openness } from './closures.ts'
 import { noteCopies } from './note-copies.ts'
@@ -16,6 +18,8 @@ export interface KnownApplication {
   project: ProjectCopy
   /** SHA-256; null where it has no secret. */
   secretHash: Buffer | null
+  /** Whether the organization of its project is neither deactivated nor removed. */
+  isOrganizationOpen: boolean
 }
 
 /** An application with the fault that somebody found in it. */
@@ -73,11 +77,13 @@ async function loadRows(sql: Sql, names: ApplicationName[]): Promise<(Row | unde
   const ids = names.flatMap((name) => ('applicationId' in name ? name.applicationId : []))
   const rows = await orUnavailable(sql<Row[]>`
     select a.id, a.client_id as "clientId", a.organization_id as "organizationId", a.state,
-      a.secret_hash as "secretHash", p.state as project, closed.state as closure, shut.state as "projectClosure"
+      a.secret_hash as "secretHash", p.state as project, closed.state as closure, shut.state as "projectClosure",
+      o.state as organization
     from copies a
     join copies p on p.type = 'project' and p.id = a.state ->> 'projectId'
     left join aggregates closed on closed.type = ${closureType} and closed.id = 'application-' || a.id
     left join aggregates shut on shut.type = ${closureType} and shut.id = 'project-' || p.id
+    left join aggregates o on o.type = ${organizationType} and o.id = a.organization_id collate "C"
     where a.type = 'application' and (a.client_id = any(${clientIds}) or a.id = any(${ids}))
   `)
   return names.map((name) =>
@@ -86,7 +92,7 @@ async function loadRows(sql: Sql, names: ApplicationName[]): Promise<(Row | unde
 }
 
 function knownAs(row: Row, { keys = [], ...settings }: StoredApplication): KnownApplication {
-  const { id, organizationId, secretHash, project, closure, projectClosure } = row
+  const { id, organizationId, secretHash, project, closure, projectClosure, organization } = row
   const { checks = { roleCheck: false, hasProjectCheck: true, roleAssertion: false } } = project
   return {
     application: {
@@ -103,6 +109,7 @@ function knownAs(row: Row, { keys = [], ...settings }: StoredApplication): Known
       ...openness(projectClosure),
     },
     secretHash,
+    isOrganizationOpen: isOpen({ state: organization ?? undefined }),
   }
 }
 
@@ -116,6 +123,7 @@ interface Row {
   project: { checks?: Pick<ProjectCopy, 'roleCheck' | 'hasProjectCheck' | 'roleAssertion'> }
   closure: Closure | null
   projectClosure: Closure | null
+  organization: OrganizationStatus | null
 }
 
 /** The state as grants keeps it. */

@@ -35,7 +35,13 @@ export function consentKey(applicationId: string, userId: string): AggregateKey 
 }
 
 /** The aggregates that the facts come from. A decision that depends on the facts reads them. */
-export function keysOf({ application, project, sessionId, userId, organizationId }: Appearance): AggregateKey[] {
+export function keysOf({
+  application,
+  project,
+  sessionId,
+  userId,
+  organizationId,
+}: Omit<Appearance, 'access' | 'policy'>): AggregateKey[] {
   return [
     { type: 'user', id: userId },
     { type: 'session', id: sessionId },

@@ -9,7 +9,7 @@ import { readSecret } from '../secrets/secret.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 import { hashToken, newToken, tokenRow } from '../token.ts'
 import type { AuthorizationEvent } from '../vocabulary/authorization.ts'
-import { findStanding } from './later-facts.ts'
+import { findStanding, loadAuthorization } from './later-facts.ts'
 import { addPerson, noteApplication, nothingNewer, redirectUri, told, Visitor } from './testing/visitors.ts'
 
 let database: TestDatabase
@@ -36,7 +36,8 @@ async function grant(name: string, { clientId = 'first', scope = 'openid' } = {}
   const browser = new Visitor(users)
   const { code } = told(await browser.signIn(await browser.begin({ clientId, scope }), name))
   const [authorizationId] = readSecret(users.keys, 'code', code!)!
-  const { appearance } = (await findStanding(users, authorizationId!, callIn('')))!
+  const authorization = await loadAuthorization(users, authorizationId!)
+  const { appearance } = (await findStanding(users, authorization, callIn('')))!
   const token = newToken()
   const row = { userId, organizationId: 'acme', human: true, sessionId: '', expiresAt: new Date(Date.now() + 60_000) }
   const access = {

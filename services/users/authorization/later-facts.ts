@@ -12,10 +12,17 @@ import { type Appearance, factsFrom, findAccess, keysOf } from './facts-of.ts'
 export interface Standing {
   authorization: Read<Existing<Authorization>>
   appearance: Appearance
+  /** The aggregates of `keysOf`. */
+  reads: Parameters<typeof factsFrom>[1]
 }
 
 /** The doors of those who have something of an authorization. */
 export type LaterDoor = Exclude<Door, BeginningDoor>
+
+/** Undefined where there is none. UNAVAILABLE STORE_UNAVAILABLE. */
+export function loadAuthorization({ store }: Pick<Context, 'store'>, id: string) {
+  return store.load<Authorization>(authorizationType, id)
+}
 
 /**
  * Undefined where there is no such authorization, or its application is removed. `client`: who asks, and perhaps is that
@@ -23,11 +30,10 @@ export type LaterDoor = Exclude<Door, BeginningDoor>
  */
 export async function findStanding(
   context: Context,
-  authorizationId: string,
+  authorization: Standing['authorization'] | undefined,
   call: ServiceCall,
   client?: Pick<KnownApplication, 'application' | 'project'>,
 ): Promise<Standing | undefined> {
-  const authorization = await context.store.load<Authorization>(authorizationType, authorizationId)
   if (!authorization) return undefined
   const { applicationId, userId, sessionId } = authorization.state
   const known =
@@ -36,12 +42,14 @@ export async function findStanding(
   const { project } = known
   const application = { ...known.application, oidc: known.application.oidc }
   const person = { userId, organizationId: authorization.organizationId }
-  const [access, policy] = await Promise.all([
+  const appears = { ...person, sessionId, browserId: undefined, application, project }
+  // All of them together, since loads of the same moment share a statement.
+  const [reads, access, policy] = await Promise.all([
+    Promise.all(keysOf(appears).map(({ type, id }) => context.store.load(type, id))),
     findAccess(context, project, person, call),
     loadLoginPolicy(context, person.organizationId),
   ])
-  const appearance = { ...person, sessionId, browserId: undefined, application, project, access, policy }
-  return { authorization, appearance }
+  return { authorization, appearance: { ...appears, access, policy }, reads }
 }
 
 /** The facts, from the authorization and the aggregates of `keysOf`, which a decision has in its `reads`. Pure. */
@@ -73,13 +81,8 @@ function grantedBefore(authorization: Authorization): GrantedBefore {
   }
 }
 
-/** Whether the person of an authorization may come by this door now. UNAVAILABLE STORE_UNAVAILABLE. */
-export async function judgeLater(
-  { store }: Pick<Context, 'store'>,
-  door: LaterDoor,
-  { authorization, appearance }: Standing,
-): Promise<Verdict> {
-  const reads = await Promise.all(keysOf(appearance).map(({ type, id }) => store.load(type, id)))
+/** Whether the person of an authorization may come by this door, as of when it was read. Pure. */
+export function judgeLater(door: LaterDoor, { authorization, appearance, reads }: Standing): Verdict {
   const now = authorization.readAt
   return judge(door, laterFacts(appearance, authorization.state, reads, now), now)
 }
@@ -91,7 +94,7 @@ export async function findPerson(
   authorizationId: string,
   call: ServiceCall,
 ): Promise<(Standing & { allowed: Allowed }) | undefined> {
-  const standing = await findStanding(context, authorizationId, call)
-  const verdict = standing && (await judgeLater(context, door, standing))
+  const standing = await findStanding(context, await loadAuthorization(context, authorizationId), call)
+  const verdict = standing && judgeLater(door, standing)
   return verdict && isAllowed(verdict) ? { ...standing, allowed: verdict } : undefined
 }

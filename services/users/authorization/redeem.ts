@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IssueTokenRequest, IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import { orUnavailable } from '#lib/database/database'
+import type { Keyring } from '#lib/encryption/keys'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
@@ -30,18 +31,29 @@ export interface Presenter {
   dpopThumbprint: string | undefined
 }
 
+/** Undefined for a text that is no code of ours. */
+export function readCode(keys: Keyring, text: string): { authorizationId: string } | undefined {
+  const [authorizationId] = readSecret(keys, 'code', text) ?? []
+  return authorizationId === undefined ? undefined : { authorizationId }
+}
+
+/** What a presented text names. Undefined where it is gone. */
+export interface Granted {
+  authorization: Standing['authorization'] | undefined
+}
+
 /**
  * Makes a code tokens, once. A second right use ends all that came of it. INVALID_ARGUMENT INVALID_GRANT; RESOURCE_EXHAUSTED
  * CLIENT_THROTTLED.
  */
 export async function redeemCode(
   context: Context,
-  request: Pick<IssueTokenRequest, 'code' | 'redirectUri' | 'codeVerifier'>,
+  request: Pick<IssueTokenRequest, 'redirectUri' | 'codeVerifier'>,
+  code: Granted | undefined,
   presenter: Presenter,
   call: Call,
 ): Promise<IssueTokenResponse> {
-  const [id] = readSecret(context.keys, 'code', request.code) ?? []
-  const standing = id === undefined ? undefined : await findStanding(context, id, call, presenter.client)
+  const standing = await findStanding(context, code?.authorization, call, presenter.client)
   if (!standing) {
     await countFailure(context, presenter.client.application.clientId, call.clientAddress)
     throw invalidGrant()
@@ -117,8 +129,10 @@ async function makeTokens(
 ): Promise<PersonTokens | undefined> {
   const { id, state, readAt } = standing.authorization
   if (state.redeemed || state.ended) return undefined
-  const [allowed, nonce] = await Promise.all([judgeLater(context, 'code', standing), nonceOf(context, id)])
-  if (!isAllowed(allowed) || nonce === undefined) return undefined
+  const allowed = judgeLater('code', standing)
+  if (!isAllowed(allowed)) return undefined
+  const nonce = await nonceOf(context, id)
+  if (nonce === undefined) return undefined
   const scopes = allowed.scopes
   return makePersonTokens(
     context,

@@ -6,7 +6,6 @@ import type { Call } from '#lib/rpc/headers'
 import type { ApplicationCopy, ProjectCopy } from '../applications/application-copy.ts'
 import { confirmFault, type KnownApplication } from '../applications/find-application.ts'
 import type { Context } from '../context.ts'
-import { isOrganizationOpen } from '../organizations/statuses.ts'
 import type { FailureReason } from '../vocabulary/authentication.ts'
 import { type Assertion, type ReadAssertion, verifyAssertion } from './assertion.ts'
 import { type Attempt, failing, type ProvedClient } from './failing-client.ts'
@@ -62,8 +61,7 @@ async function prove(
   if (!known) return 'secret'
   const { application, project, secretHash } = known
   if (methodOf(application) !== method) return 'method'
-  if (!application.isOpen || !project.isOpen) return 'inactive'
-  if (!(await isOrganizationOpen(context, application.organizationId))) return 'inactive'
+  if (!application.isOpen || !project.isOpen || !known.isOrganizationOpen) return 'inactive'
   if (method === 'private_key_jwt') return signed
   if (method === 'none') return {}
   return secretHash && timingSafeEqual(secretHash, hashToken(secret)) ? {} : 'secret'

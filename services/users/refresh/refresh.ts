@@ -8,14 +8,14 @@ import type { Call } from '#lib/rpc/headers'
 import { keysOf } from '../authorization/facts-of.ts'
 import { findStanding, judgeLater, laterFacts, type Standing } from '../authorization/later-facts.ts'
 import { wordsOf } from '../authorization/request/parameters.ts'
-import type { Presenter } from '../authorization/redeem.ts'
+import type { Granted, Presenter } from '../authorization/redeem.ts'
 import { ending, invalidGrant, refusing } from '../authorization/refusals.ts'
 import type { Context } from '../context.ts'
 import { methodOf } from '../oauth/application-client.ts'
 import { makePersonTokens, type PersonTokens } from '../oauth/person-token.ts'
 import { invalidScope } from '../oauth/scope.ts'
 import { isAllowed, judge } from '../policy/judge.ts'
-import { makeRefreshToken, newStep, readRefreshToken } from '../secrets/refresh-token.ts'
+import { makeRefreshToken, newStep, type Presented } from '../secrets/refresh-token.ts'
 import { countNoToken } from '../throttles/client-failures.ts'
 import {
   type Authorization,
@@ -32,16 +32,16 @@ import { useOf } from './refresh-use.ts'
  */
 export async function refresh(
   context: Context,
-  request: Pick<IssueTokenRequest, 'refreshToken' | 'scope'>,
+  request: Pick<IssueTokenRequest, 'scope'>,
+  presented: (Presented & Granted) | undefined,
   presenter: Presenter,
   call: Call,
 ): Promise<IssueTokenResponse> {
   const { config, keys, store } = context
   const { grantTypes } = presenter.client.application.oidc!
   if (!grantTypes.includes(OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN)) throw notRegistered()
-  const presented = readRefreshToken(keys, request.refreshToken)
   if (!presented) await countNoToken(context, call.clientAddress)
-  const standing = presented && (await findStanding(context, presented.authorizationId, call, presenter.client))
+  const standing = presented && (await findStanding(context, presented.authorization, call, presenter.client))
   if (!standing) throw invalidGrant()
   const { authorization, appearance } = standing
   const tokens = await makeTokens(context, standing, request.scope, presenter, call)
@@ -102,7 +102,7 @@ async function makeTokens(
 ): Promise<PersonTokens | undefined> {
   const { id: authorizationId, state: authorization, readAt } = standing.authorization
   if (authorization.ended || wrongIn(presenter, authorization)) return undefined
-  const allowed = await judgeLater(context, 'refresh', standing)
+  const allowed = judgeLater('refresh', standing)
   if (!isAllowed(allowed)) return undefined
   const asked = wordsOf(scope)
   const scopes = asked.length > 0 ? allowed.scopes.filter((each) => asked.includes(each)) : allowed.scopes

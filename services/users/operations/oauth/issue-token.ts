@@ -1,9 +1,11 @@
 import type { IssueTokenRequest, IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import { verifyProof } from '#lib/credentials/dpop'
 import { orUnavailable, readNow } from '#lib/database/database'
+import type { Keyring } from '#lib/encryption/keys'
 import { RosterError, type Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import { type Presenter, redeemCode } from '../../authorization/redeem.ts'
+import { loadAuthorization } from '../../authorization/later-facts.ts'
+import { type Granted, type Presenter, readCode, redeemCode } from '../../authorization/redeem.ts'
 import { refresh } from '../../refresh/refresh.ts'
 import { type BoundKey, issueAccessToken } from '../../oauth/access-token.ts'
 import {
@@ -20,6 +22,7 @@ import { tokenEndpointOf } from '../../oauth/issuer.ts'
 import { findRoles } from '../../oauth/scoped-roles.ts'
 import { invalidScope, readScope } from '../../oauth/scope.ts'
 import { singleUse, useUp } from '../../oauth/single-use.ts'
+import { readRefreshToken } from '../../secrets/refresh-token.ts'
 
 export const issueToken = {
   check,
@@ -29,17 +32,41 @@ export const issueToken = {
   handle,
 }
 
-/** The grants of people, which applications present. */
-const ofPeople = new Map<
-  string,
-  {
-    needs: 'code' | 'refreshToken'
-    exchange(context: Context, request: IssueTokenRequest, by: Presenter, call: Call): Promise<IssueTokenResponse>
-  }
->([
-  [grantTypes.authorizationCode, { needs: 'code', exchange: redeemCode }],
-  [grantTypes.refreshToken, { needs: 'refreshToken', exchange: refresh }],
+/** A grant of people, which applications present. `read`: what the text says; undefined where it is none of ours. */
+interface PeopleGrant<Read extends { authorizationId: string }> {
+  needs: 'code' | 'refreshToken'
+  read(keys: Keyring, text: string): Read | undefined
+  exchange(
+    context: Context,
+    request: IssueTokenRequest,
+    presented: (Read & Granted) | undefined,
+    by: Presenter,
+    call: Call,
+  ): Promise<IssueTokenResponse>
+}
+
+const ofPeople = new Map([
+  [grantTypes.authorizationCode, grantOf({ needs: 'code', read: readCode, exchange: redeemCode })],
+  [grantTypes.refreshToken, grantOf({ needs: 'refreshToken', read: readRefreshToken, exchange: refresh })],
 ])
+
+function grantOf<Read extends { authorizationId: string }>({ needs, read, exchange }: PeopleGrant<Read>) {
+  return {
+    needs,
+    async handle(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
+      const presented = read(context.keys, request[needs])
+      // Together, since loads of the same moment share a statement.
+      const [client, authorization] = await Promise.all([
+        authenticateOnce(context, request, call),
+        presented && loadAuthorization(context, presented.authorizationId),
+      ])
+      if (!('application' in client) || !client.application.oidc)
+        throw unauthorizedClient('Only applications that people sign in to')
+      const dpopThumbprint = await useProof(context, client, request.dpopProof)
+      return exchange(context, request, presented && { ...presented, authorization }, { client, dpopThumbprint }, call)
+    },
+  }
+}
 
 function check(_context: Context, request: IssueTokenRequest): Violation[] {
   const { grantType, assertion, clientSecret, clientAssertion } = request
@@ -55,12 +82,7 @@ function check(_context: Context, request: IssueTokenRequest): Violation[] {
 
 async function handle(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
   const ofPerson = ofPeople.get(request.grantType)
-  if (!ofPerson) return issueToMachine(context, request, call)
-  const client = await authenticateOnce(context, request, call)
-  if (!('application' in client) || !client.application.oidc)
-    throw unauthorizedClient('Only applications that people sign in to')
-  const dpopThumbprint = await useProof(context, client, request.dpopProof)
-  return ofPerson.exchange(context, request, { client, dpopThumbprint }, call)
+  return ofPerson ? ofPerson.handle(context, request, call) : issueToMachine(context, request, call)
 }
 
 async function useProof(context: Context, client: ProvedClient, text: string): Promise<string | undefined> {
