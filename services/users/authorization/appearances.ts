@@ -3,12 +3,11 @@ import { canonicalName } from '#lib/search/canonical-name'
 import type { Browser } from '../browsers/browser.ts'
 import { sessionsOf } from '../browsers/browser-sessions.ts'
 import type { Context } from '../context.ts'
-import { loadLoginPolicy } from '../policy/load-login-policy.ts'
 import { judge, type Verdict } from '../policy/judge.ts'
 import type { RequestFacts } from '../policy/facts.ts'
 import { meantName } from '../user-name.ts'
 import type { User } from '../vocabulary/user.ts'
-import { type Appearance, findAccess, loadFacts } from './facts-of.ts'
+import { type Appearance, factsFrom, readAppearance } from './facts-of.ts'
 import type { Addressee } from './request/read-parameters.ts'
 
 /** Somebody who is signed in, in this browser. */
@@ -32,15 +31,12 @@ export async function findCandidates(
   const sessions = await sessionsOf(context.sql, browser, application.id)
   const found = await Promise.all(
     sessions.map(async ({ isLastUsed, ...session }): Promise<Candidate | undefined> => {
-      const [access, policy] = await Promise.all([
-        findAccess(context, project, session, call),
-        loadLoginPolicy(context, session.organizationId),
-      ])
-      const appearance = { ...session, application, project, browserId: browser!.id, access, policy }
-      const [user, facts] = await Promise.all([
+      const appearing = { ...session, application, project, browserId: browser!.id }
+      const [user, { appearance, reads }] = await Promise.all([
         context.store.load<User>('user', session.userId),
-        loadFacts(context, appearance, request, now),
+        readAppearance(context, appearing, call),
       ])
+      const facts = factsFrom(appearance, reads, request, now)
       if (!user?.state.human || !facts.session?.isAlive) return undefined
       const { userName, human } = user.state
       const { displayName } = human.profile

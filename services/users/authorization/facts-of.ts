@@ -8,6 +8,7 @@ import type { ProjectCopy } from '../applications/application-copy.ts'
 import type { Context } from '../context.ts'
 import { statuses } from '../organizations/statuses.ts'
 import type { Admission, Facts, LoginPolicy, RequestFacts } from '../policy/facts.ts'
+import { loadLoginPolicy } from '../policy/load-login-policy.ts'
 import { isActive } from '../states/user-state.ts'
 import type { Closure } from '../vocabulary/closure.ts'
 import { type Consent, consentType } from '../vocabulary/consent.ts'
@@ -30,18 +31,15 @@ export interface Appearance extends Addressee {
   policy: LoginPolicy
 }
 
+/** What an appearance begins with. */
+export type Appearing = Omit<Appearance, 'access' | 'policy'>
+
 export function consentKey(applicationId: string, userId: string): AggregateKey {
   return { type: consentType, id: `${applicationId}-${userId}` }
 }
 
 /** The aggregates that the facts come from. A decision that depends on the facts reads them. */
-export function keysOf({
-  application,
-  project,
-  sessionId,
-  userId,
-  organizationId,
-}: Omit<Appearance, 'access' | 'policy'>): AggregateKey[] {
+export function keysOf({ application, project, sessionId, userId, organizationId }: Appearing): AggregateKey[] {
   return [
     { type: 'user', id: userId },
     { type: 'session', id: sessionId },
@@ -102,15 +100,29 @@ export function factsFrom(
   }
 }
 
-/** The facts as they are now. UNAVAILABLE STORE_UNAVAILABLE. */
-export async function loadFacts(
-  { store }: Pick<Context, 'store'>,
-  appearance: Appearance,
-  request: RequestFacts,
-  now: Date,
-): Promise<Facts> {
-  const read = await Promise.all(keysOf(appearance).map(({ type, id }) => store.load(type, id)))
-  return factsFrom(appearance, read, request, now)
+/** An appearance with the aggregates of `keysOf`. */
+export interface ReadAppearance {
+  appearance: Appearance
+  reads: Parameters<typeof factsFrom>[1]
+}
+
+/** Reads all of it together, since loads of the same moment share a statement. UNAVAILABLE; errors of grants. */
+export async function readAppearance(
+  context: Context,
+  appearing: Appearing,
+  call: ServiceCall,
+): Promise<ReadAppearance> {
+  const [reads, access, policy] = await Promise.all([
+    readFacts(context, appearing),
+    findAccess(context, appearing.project, appearing, call),
+    loadLoginPolicy(context, appearing.organizationId),
+  ])
+  return { appearance: { ...appearing, access, policy }, reads }
+}
+
+/** The aggregates of `keysOf`. UNAVAILABLE STORE_UNAVAILABLE. */
+export function readFacts({ store }: Pick<Context, 'store'>, appearing: Appearing): Promise<ReadAppearance['reads']> {
+  return Promise.all(keysOf(appearing).map(({ type, id }) => store.load(type, id)))
 }
 
 /** What lets a user into a project that checks who comes: grants is asked each time, unless they are of its owner. */

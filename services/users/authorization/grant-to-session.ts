@@ -3,12 +3,11 @@ import type { Call } from '#lib/rpc/headers'
 import { Overtaken } from '../browsers/overtaken.ts'
 import type { Context } from '../context.ts'
 import { judge, type Missing, type ShutOut } from '../policy/judge.ts'
-import { loadLoginPolicy } from '../policy/load-login-policy.ts'
 import type { Presented } from '../sign-in/presented-session.ts'
 import { sessionNotFound } from '../sign-in/sessions.ts'
 import { type ClientRequest, requestAnswered } from './client-request.ts'
 import { giveConsent } from './consent.ts'
-import { type Appearance, findAccess, loadFacts } from './facts-of.ts'
+import { factsFrom, readAppearance } from './facts-of.ts'
 import { grantCode } from './grant-code.ts'
 import { isSilent } from './request/parameters.ts'
 import type { Fault } from './request/read-parameters.ts'
@@ -39,20 +38,8 @@ export async function grantToSession(
   const door = silent ? 'silent' : 'session-api'
   const { id: sessionId, organizationId, state } = presented.whole
   const { userId } = state
-  const [access, policy] = await Promise.all([
-    findAccess(context, project, { userId, organizationId }, call),
-    loadLoginPolicy(context, organizationId),
-  ])
-  const appearance: Appearance = {
-    application,
-    project,
-    access,
-    policy,
-    sessionId,
-    userId,
-    organizationId,
-    browserId: undefined,
-  }
+  const appearing = { application, project, sessionId, userId, organizationId, browserId: undefined }
+  const { appearance, reads } = await readAppearance(context, appearing, call)
   // Who chose the session is the login application. Where it may show no page, nobody allowed anything.
   const isAllowed = consentGiven && !silent
   const facts = requestFacts(asked, row.beganAt, { chosen: true, ...(isAllowed && { decision: 'allowed' }) })
@@ -72,7 +59,7 @@ export async function grantToSession(
   }
 
   async function keepConsent(): Promise<void> {
-    const verdict = judge(door, await loadFacts(context, appearance, facts, now), now)
+    const verdict = judge(door, factsFrom(appearance, reads, facts, now), now)
     const lack = 'missing' in verdict ? verdict.missing[0] : undefined
     if (lack?.what !== 'consent') return
     const next = goOn(context.keys, row.id, { ...row.progress, decision: 'allowed' })

@@ -3,17 +3,13 @@ import type { ServiceCall } from '#lib/rpc/call'
 import { type KnownApplication, loadApplication } from '../applications/find-application.ts'
 import type { Context } from '../context.ts'
 import type { BeginningDoor, Door, Facts, GrantedBefore } from '../policy/facts.ts'
-import { loadLoginPolicy } from '../policy/load-login-policy.ts'
 import { type Allowed, isAllowed, judge, type Verdict } from '../policy/judge.ts'
 import { type Authorization, authorizationType } from '../vocabulary/authorization.ts'
-import { type Appearance, factsFrom, findAccess, keysOf } from './facts-of.ts'
+import { type Appearance, factsFrom, readAppearance, type ReadAppearance } from './facts-of.ts'
 
 /** An authorization with what its person and its application are known by. */
-export interface Standing {
+export interface Standing extends ReadAppearance {
   authorization: Read<Existing<Authorization>>
-  appearance: Appearance
-  /** The aggregates of `keysOf`. */
-  reads: Parameters<typeof factsFrom>[1]
 }
 
 /** The doors of those who have something of an authorization. */
@@ -41,15 +37,9 @@ export async function findStanding(
   if (!known?.application.oidc) return undefined
   const { project } = known
   const application = { ...known.application, oidc: known.application.oidc }
-  const person = { userId, organizationId: authorization.organizationId }
-  const appears = { ...person, sessionId, browserId: undefined, application, project }
-  // All of them together, since loads of the same moment share a statement.
-  const [reads, access, policy] = await Promise.all([
-    Promise.all(keysOf(appears).map(({ type, id }) => context.store.load(type, id))),
-    findAccess(context, project, person, call),
-    loadLoginPolicy(context, person.organizationId),
-  ])
-  return { authorization, appearance: { ...appears, access, policy }, reads }
+  const { organizationId } = authorization
+  const appearing = { userId, organizationId, sessionId, browserId: undefined, application, project }
+  return { authorization, ...(await readAppearance(context, appearing, call)) }
 }
 
 /** The facts, from the authorization and the aggregates of `keysOf`, which a decision has in its `reads`. Pure. */

@@ -4,7 +4,7 @@ import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
 import { confirmFault, type KnownApplication, loadApplication } from '../applications/find-application.ts'
-import { type Appearance, factsFrom, findAccess, keysOf } from '../authorization/facts-of.ts'
+import { type Appearance, factsFrom, findAccess, readFacts } from '../authorization/facts-of.ts'
 import { laterFacts } from '../authorization/later-facts.ts'
 import { readScopes } from '../authorization/request/read-scopes.ts'
 import { mayBeAnybodys } from '../authorization/request/redirect-uri.ts'
@@ -75,7 +75,7 @@ export async function judgeSituation(
   const facts = requestFacts(request, asked, now)
   if (!facts) return { ...none, verdict: 'scopes', seesProject }
   const appearance = { ...asked, sessionId: request.sessionId }
-  const found = factsFrom(appearance, await readAll(context, appearance), facts, now)
+  const found = factsFrom(appearance, await readFacts(context, appearance), facts, now)
   const isSignedOut = !found.session?.isAlive || found.session.userId !== userId
   const judged = isSignedOut ? { ...found, session: justSignedIn(userId, now) } : found
   return { verdict: judge('page', judged, now), facts: found, user, isSignedOut, seesProject }
@@ -128,13 +128,9 @@ async function judgeGiven(
   const isOf = found?.state.userId === userId && found.state.applicationId === asked.application.id
   const state = isOf ? found.state : undefined
   const appearance = { ...asked, sessionId: state?.sessionId ?? '' }
-  const [reads, now] = await Promise.all([readAll(context, appearance), orUnavailable(readNow(context.sql))])
+  const [reads, now] = await Promise.all([readFacts(context, appearance), orUnavailable(readNow(context.sql))])
   const end = state?.refreshTokens?.expiresAt
   const isLate = end !== undefined && now.getTime() >= Date.parse(end)
   const facts = laterFacts(appearance, isLate ? undefined : state, reads, now)
   return { verdict: judge('refresh', facts, now), facts }
-}
-
-async function readAll({ store }: Context, appearance: Appearance) {
-  return Promise.all(keysOf(appearance).map(({ type, id }) => store.load(type, id)))
 }
