@@ -1,6 +1,6 @@
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
 import { LongestFirst } from './test/slow-files.ts'
-import { patience, projects } from './vitest.config.ts'
+import { patience, projects, sharing } from './vitest.config.ts'
 
 // Programs that others wrote, compilers and the former release. They wait much, so they run beside each other. Files that
 // renew the table in docs/clients.md write it one after another.
@@ -51,8 +51,8 @@ export default defineConfig({
         test: {
           name: 'mail-servers',
           ...patience,
+          ...sharing,
           include: ['test/mail-servers/**/*.test.ts'],
-          globalSetup: './test/infra.ts',
           testTimeout: 180_000,
           hookTimeout: 180_000,
           ...foreign,

@@ -7,9 +7,15 @@ import { workers } from './test/workers.ts'
 export const patience = { setupFiles: './test/patience.ts', expect: { poll: { timeout: 20_000 } } }
 
 const never = ['node_modules', '.roster/**']
+/** Files that share the servers of the run. */
+export const sharing = {
+  globalSetup: './test/infra.ts',
+  setupFiles: [patience.setupFiles, './test/claim-nats.ts'],
+}
+
 const withServers = {
   ...patience,
-  globalSetup: './test/infra.ts',
+  ...sharing,
   testTimeout: 60_000,
   hookTimeout: 60_000,
   maxWorkers: workers,

@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node'
+import { freePort } from '../deploy/local/ports.ts'
 import { startServers } from '../deploy/local/servers.ts'
 import type { NatsUser } from '../deploy/local/servers/nats-users.ts'
 import { provision, type StoringService } from '../deploy/provision.ts'
@@ -10,8 +11,14 @@ declare module 'vitest' {
   interface ProvidedContext {
     servers: TestServers
     /** A NATS server for each worker. */
-    natsUrls: TestServers['natsUrl'][]
+    natsServers: NatsServer[]
   }
+}
+
+/** `claimPort`: whoever listens there has this server. */
+export interface NatsServer {
+  natsUrl: TestServers['natsUrl']
+  claimPort: number
 }
 
 export interface TestServers {
@@ -30,9 +37,9 @@ export interface TestServers {
 /** Vitest's global setup: servers for the whole run, which its projects share. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.projects++
-  const { natsUrls, servers, stop } = await (run.started ??= start())
+  const { natsServers, servers, stop } = await (run.started ??= start())
   project.provide('servers', servers)
-  project.provide('natsUrls', natsUrls)
+  project.provide('natsServers', natsServers)
   return async () => {
     if (--run.projects === 0) await stop()
   }
@@ -50,9 +57,10 @@ async function start() {
   const { servers, stop } = await startTestServers()
   const more = process.env['ROSTER_TEST_CONTAINERS'] === '1' || process.env['ROSTER_TEST_NATS_URL'] ? 0 : workers - 1
   const started = await Promise.all(Array.from({ length: more }, () => startMoreNats(servers)))
+  const all = [servers, ...started].map(async ({ natsUrl }) => ({ natsUrl, claimPort: await freePort(0) }))
   return {
     servers,
-    natsUrls: [servers, ...started].map(({ natsUrl }) => natsUrl),
+    natsServers: await Promise.all(all),
     async stop() {
       await Promise.all(started.map((one) => one.stop()))
       await stop()
