@@ -1,4 +1,6 @@
 // `npm run bench`: measures Roster. `usage` explains how.
+import { measureBacklog } from './backlog/run.ts'
+import { measureBytes } from './bytes/run.ts'
 import { measureMails } from './mails/run.ts'
 import { measureMemory } from './memory/run.ts'
 import { type Measurement, type Options, readOptions, usage } from './options.ts'
@@ -16,6 +18,8 @@ const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   Memory: measureMemory,
   Telemetry: measureTelemetry,
   Sets: measureSets,
+  Bytes: measureBytes,
+  Backlog: measureBacklog,
 }
 
 if (process.argv.includes('--help')) {

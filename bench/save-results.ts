@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 
 /** What a run measured. */
-export type Kind = 'speed' | 'replicas' | 'mails' | 'memory' | 'telemetry'
+export type Kind = 'speed' | 'replicas' | 'mails' | 'memory' | 'telemetry' | 'bytes' | 'backlog'
 
 /** Writes the results of a run as a file of bench/results, named after the time and the kind. */
 export function saveResults(kind: Kind, results: object): void {

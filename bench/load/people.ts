@@ -54,6 +54,7 @@ export async function addFamilies(system: { urls: string[]; token: string }, use
       for (const kind of ['plain', 'openid'] as const) {
         takeCode(family, await send(url, silent(family, `${scopes[kind]} offline_access`)))
         takeTokens(family, kind, await send(url, redemption(family)))
+        family.code = ''
       }
       families.push(family)
     }
