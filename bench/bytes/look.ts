@@ -6,9 +6,10 @@ import type { System } from '../system.ts'
 export interface Added {
   /** By table, with its indexes. */
   tables: Record<string, number>
-  /** By kind of record, as `pg_get_wal_stats` names them. */
-  wal: Record<string, number>
-  stream: Record<string, number>
+  wal: number
+  /** WAL by kind of record, as `pg_get_wal_stats` names them. Empty where PostgreSQL has dropped some of it. */
+  records: Record<string, number>
+  stream: number
   /** By table. */
   rows: Record<string, number>
 }
@@ -18,7 +19,7 @@ export interface Look {
   tables: Record<string, number>
   rows: Record<string, number>
   place: string
-  stream: Record<string, number>
+  stream: number
 }
 
 /** Vacuums, so that what is dead does not count, and the numbers of rows are right. */
@@ -38,7 +39,7 @@ export async function look(sql: Sql, { servers }: System): Promise<Look> {
     tables: Object.fromEntries(tables.map(({ name, size }) => [name, size])),
     rows: Object.fromEntries(tables.map(({ name, rows }) => [name, rows])),
     place: row.place,
-    stream: { messages: state.bytes },
+    stream: state.bytes,
   }
 }
 
@@ -53,17 +54,26 @@ export async function addedBetween(sql: Sql, before: Look, after: Look, number: 
     )
   return {
     tables: each(after.tables, before.tables),
-    wal: each(await walBetween(sql, before.place, after.place)),
-    stream: each(after.stream, before.stream),
+    wal: (await walBetween(sql, before.place, after.place)) / number,
+    records: each(await recordsBetween(sql, before.place, after.place)),
+    stream: (after.stream - before.stream) / number,
     rows: each(after.rows, before.rows),
   }
 }
 
-async function walBetween(sql: Sql, from: string, to: string): Promise<Record<string, number>> {
+async function walBetween(sql: Sql, from: string, to: string): Promise<number> {
+  const [row] = await sql<[{ bytes: number }]>`select pg_wal_lsn_diff(${to}::pg_lsn, ${from}::pg_lsn)::float8 as bytes`
+  return row.bytes
+}
+
+async function recordsBetween(sql: Sql, from: string, to: string): Promise<Record<string, number>> {
   const rows = await sql<{ name: string; size: number; images: number }[]>`
     select "resource_manager/record_type" as name, record_size::float8 as size, fpi_size::float8 as images
     from pg_get_wal_stats(${from}::pg_lsn, ${to}::pg_lsn, true) where count > 0
-  `
+  `.catch((error: Error) => {
+    if (error.message.includes('has already been removed')) return []
+    throw error
+  })
   const images = rows.reduce((all, row) => all + row.images, 0)
   return Object.fromEntries([...rows.map(({ name, size }) => [name, size] as const), ['whole pages', images]])
 }

@@ -77,11 +77,14 @@ export async function measureBytes(options: Options): Promise<string[]> {
   }
 }
 
-function print(name: string, { rows, ...bytes }: Added): void {
-  console.log(`\n${name}`)
-  for (const [place, parts] of Object.entries(bytes)) {
-    console.log(`  ${place.padEnd(40)} ${sum(Object.values(parts)).toFixed(0).padStart(6)} bytes`)
-    for (const [part, size] of Object.entries(parts))
-      console.log(`    ${part.padEnd(38)} ${size.toFixed(0).padStart(6)} ${rows[part]?.toFixed(2) ?? ''}`)
-  }
+function print(name: string, { tables, wal, records, stream, rows }: Added): void {
+  const line = (part: string, size: number, more = '') =>
+    console.log(`${part.padEnd(42)} ${size.toFixed(0).padStart(6)} ${more}`)
+  console.log(`\n${name}: bytes`)
+  line('tables', sum(Object.values(tables)))
+  for (const [table, size] of Object.entries(tables))
+    line(`  ${table}`, size, rows[table] === undefined ? '' : `${rows[table].toFixed(2)} rows`)
+  line('WAL', wal)
+  for (const [kind, size] of Object.entries(records)) if (size >= 1) line(`  ${kind}`, size)
+  line('stream', stream)
 }
