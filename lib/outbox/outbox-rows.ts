@@ -1,9 +1,9 @@
 import type { StreamState } from '../events/stream.ts'
 import { readNow, type Sql, type Transaction } from '../database/database.ts'
-import { readPage } from '../eventstore/event-page.ts'
+import { type PageRow, readPage } from '../eventstore/event-page.ts'
 
 /** Events in a page, at most. */
-export const pageSize = 500
+export const pageSize = 1000
 /** Bytes of payloads in a page. The last event may exceed it. */
 const mostBytes = 4 * 1024 * 1024
 
@@ -58,14 +58,14 @@ export async function findUnpublished(sql: Sql): Promise<{ hasWork: boolean; dea
   return found
 }
 
-/** The next settled events after the cursor: no event can appear before them any more. */
-export function page(transaction: Transaction) {
-  // With a subquery, unlike a join, the index scan starts at the cursor under any statistics.
-  const where = transaction`
-    (transaction_id, position) > (select transaction_id, position from published)
-    and transaction_id < settled_below()
-  `
-  return readPage(transaction, where, pageSize, mostBytes)
+/** The next settled events after the cursor, or after this event: no event can appear before them any more. */
+export function page(sql: Sql | Transaction, last?: PageRow) {
+  const place = last
+    ? sql`(${last.transaction_id}::xid8, ${last.position}::bigint)`
+    : // With a subquery, unlike a join, the index scan starts at the cursor under any statistics.
+      sql`(select transaction_id, position from published)`
+  const where = sql`(transaction_id, position) > ${place} and transaction_id < settled_below()`
+  return readPage(sql, where, pageSize, mostBytes)
 }
 
 /**

@@ -41,6 +41,17 @@ describe('events in the stream', () => {
     await everythingIsPublished(publishing)
   })
 
+  test('come later where the stream did not take them, and then none is skipped', async () => {
+    let refused = 0
+    publishing.beforePublish.run = async () => {
+      if (++refused <= 60) throw new Error('not now')
+    }
+    await Promise.all(Array.from({ length: 40 }, (_, i) => a!.store.execute(count(`c${i}`))))
+    await everythingIsPublished(publishing)
+    expect(refused).toBeGreaterThan(60)
+    publishing.beforePublish.run = async () => {}
+  })
+
   test('contain everything that happened, in plain JSON', async () => {
     const { after } = await a!.store.execute(add('published', 'published'))
     await everythingIsPublished(publishing)

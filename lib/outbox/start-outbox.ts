@@ -5,6 +5,7 @@ import { type AnnouncerOptions, createAnnouncer } from './announcer.ts'
 import type { RecentEvents } from '../events/recent-events.ts'
 import type { Sql, Transaction } from '../database/database.ts'
 import { publish } from './publish.ts'
+import type { PageRow } from '../eventstore/event-page.ts'
 import type { EventRow, StoredEvent } from '../events/stored-event.ts'
 import type { Personal } from '../encryption/personal.ts'
 import { streamState } from '../events/stream.ts'
@@ -69,6 +70,8 @@ export function startOutbox(options: OutboxOptions): Outbox {
   let ahead = false
   // Whether there may be more to do than one statement finds out.
   let isWoken = true
+  // The page behind one that is full, read while the stream takes that one.
+  let next: NextPage | undefined
 
   const ticks = repeat({
     async work(stopped) {
@@ -98,6 +101,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
       })
     } catch (error) {
       isWoken = true
+      next = undefined
       recent?.clear()
       throw error
     } finally {
@@ -114,8 +118,22 @@ export function startOutbox(options: OutboxOptions): Outbox {
     return !found.hasWork
   }
 
+  async function decrypted(from: Sql | Transaction, rows: PageRow[]): Promise<Decrypted> {
+    return { rows, events: personal ? await personal.decryptEvents(from, rows) : rows }
+  }
+
+  // Who fails to read it reads it again.
+  function readNext(last: PageRow): NextPage {
+    const read = page(sql, last)
+      .then((rows) => decrypted(sql, rows))
+      .catch(() => undefined)
+    return { after: last, read }
+  }
+
   async function tick(transaction: Transaction, elsewhere: Elsewhere, isOver: () => boolean): Promise<Tick> {
-    const [[lockRow], [published], all] = await Promise.all([
+    const known = next
+    next = undefined
+    const [[lockRow], [published], first] = await Promise.all([
       transaction<{ leads: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
       `,
@@ -124,7 +142,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
         from published,
           (select count(*)::int as "deadLetters", count(*) filter (where retry)::int as retried from parked_events) counted
       `,
-      page(transaction),
+      known ? undefined : page(transaction),
     ])
     deadLetters = published!.deadLetters
     ahead = published!.ahead !== null
@@ -139,9 +157,13 @@ export function startOutbox(options: OutboxOptions): Outbox {
         return { more: true }
       }
     }
+    const isNext =
+      known?.after.transaction_id === published!.transaction_id && known.after.position === published!.position
+    const { rows: all, events } =
+      (isNext ? await known.read : undefined) ?? (await decrypted(transaction, first ?? (await page(transaction))))
     if (all.length === 0 && toRetry === 0 && Date.now() < inspectAt) return nothing
     if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
-    const events = personal ? await personal.decryptEvents(transaction, all) : all
+    if (all.at(-1)?.found === pageSize) next = readNext(all.at(-1)!)
     const again = (deadOnes: StoredEvent[]) =>
       elsewhere(publish(nats, deadOnes, { service, generation, key, messages: options.messages }))
     const retried = toRetry > 0 ? await retryDeadLetters(transaction, personal, again) : []
@@ -195,6 +217,17 @@ export function startOutbox(options: OutboxOptions): Outbox {
     streamIsAhead: () => ahead,
     stop: () => ticks.stop(),
   }
+}
+
+/** A page as it is stored, and with what is personal in it. */
+interface Decrypted {
+  rows: PageRow[]
+  events: PageRow[]
+}
+
+interface NextPage {
+  after: PageRow
+  read: Promise<Decrypted | undefined>
 }
 
 /** The outcome of a tick: whether there may be more, and the reason if events could not be published. */

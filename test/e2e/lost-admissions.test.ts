@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { introspect, itself, newAskingApplication, userinfo } from '../examples/person-tokens.ts'
 import { admin, newHuman, newOrganization, ok, unique } from '../examples/people.ts'
 import { grantProject } from '../examples/projects.ts'
@@ -27,7 +27,21 @@ async function give(checks: { projectRoleCheck?: boolean; hasProjectCheck?: bool
   const own = await tokens(`openid ${itself}`)
   let refreshToken: string = first.refresh_token
   const lives = { token: 200, isActive: true, own: 'ok', refresh: 200 }
-  return { owner, home, projectId, projectGrantId, ofUser, lives, giveRoles, giveProject, doors, use, change }
+  const isShutOut = async () => (await userinfo(first.access_token)) === 401
+  return {
+    owner,
+    home,
+    projectId,
+    projectGrantId,
+    ofUser,
+    lives,
+    giveRoles,
+    giveProject,
+    doors,
+    use,
+    change,
+    isShutOut,
+  }
 
   async function giveRoles(by = home): Promise<string> {
     const grant = { userId: person.userId, projectId, projectGrantId: by === home ? projectGrantId : '', roleKeys: [] }
@@ -104,9 +118,11 @@ const losses: [string, object, (given: Given) => Promise<unknown>][] = [
   [
     'the project asked for a grant later, which the person got after that alone',
     { projectRoleCheck: false, hasProjectCheck: false },
-    async ({ home, ofUser, giveRoles, change }) => {
+    async ({ home, ofUser, giveRoles, change, isShutOut }) => {
       await act('RemoveUserGrant', ofUser, home)
       await change(roleCheck)
+      // Who refreshes before that is known has been let in since.
+      await expect.poll(isShutOut).toBe(true)
       await giveRoles()
     },
   ],

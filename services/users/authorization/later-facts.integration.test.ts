@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { shiftClock } from '#test/support/shift-clock'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { closureKey } from '../applications/closures.ts'
 import { authenticate } from '../operations/internal/authenticate.ts'
@@ -114,5 +115,11 @@ test('an authorization that ended opens nothing, and a row that came after all o
   await happen({ type: 'ended', payload: { userId, applicationId: 'app-first', reason: 'code-reuse' } })
   expect(await users.sql`select 1 from tokens where user_id = ${userId} and token_id is not null`).toHaveLength(0)
   await store()
+  expect(await reasonOf(holder())).toBe(tokenInvalid)
+})
+
+test('it ends at its time', async () => {
+  const { holder } = await grant('late', { scope: 'openid offline_access' })
+  await shiftClock(users.sql, '61 seconds')
   expect(await reasonOf(holder())).toBe(tokenInvalid)
 })
