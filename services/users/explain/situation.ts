@@ -12,7 +12,7 @@ import type { Context } from '../context.ts'
 import type { Facts, RequestFacts } from '../policy/facts.ts'
 import { judge, type Verdict } from '../policy/judge.ts'
 import { loadLoginPolicy } from '../policy/load-login-policy.ts'
-import { type Authorization, authorizationType } from '../vocabulary/authorization.ts'
+import { type Authorization, authorizationType, type EndReason } from '../vocabulary/authorization.ts'
 import type { User } from '../vocabulary/user.ts'
 
 /** What is so at an application, for a user. */
@@ -118,6 +118,9 @@ function justSignedIn(userId: string, now: Date): NonNullable<Facts['session']> 
   return { id: '', userId, isAlive: true, expiresAt: at, factors: [{ kind: 'password', at }] }
 }
 
+/** Ends that follow from what an authorization stands on. */
+const fromElsewhere = new Set<EndReason>(['signed-out', 'shut-out'])
+
 /** Another user's and another application's is none. */
 async function judgeGiven(
   context: Context,
@@ -131,6 +134,14 @@ async function judgeGiven(
   const [reads, now] = await Promise.all([readFacts(context, appearance), orUnavailable(readNow(context.sql))])
   const end = state?.refreshTokens?.expiresAt
   const isLate = end !== undefined && now.getTime() >= Date.parse(end)
-  const facts = laterFacts(appearance, isLate ? undefined : state, reads, now)
-  return { verdict: judge('refresh', facts, now), facts }
+  const judged = (given: Authorization | undefined) => {
+    const facts = laterFacts(appearance, given, reads, now)
+    return { verdict: judge('refresh', facts, now), facts }
+  }
+  const given = judged(isLate ? undefined : state)
+  if (!state?.ended || isLate || !fromElsewhere.has(state.ended)) return given
+  // What ended it says more than that it has ended.
+  const { ended: _, ...before } = state
+  const cause = judged(before)
+  return 'shutOut' in cause.verdict ? cause : given
 }

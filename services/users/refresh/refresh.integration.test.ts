@@ -3,6 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { OIDCAppType, OIDCAuthMethodType, OIDCGrantType } from '#gen/roster/grants/v1/application_service'
 import { IssueTokenRequest, type IssueTokenResponse, RevokeTokenRequest } from '#gen/roster/users/v1/oauth_service'
+import { ExplainSignInRequest, SignInReason } from '#gen/roster/users/v1/session_service'
 import type { RosterError } from '#lib/errors'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
@@ -12,6 +13,7 @@ import { revokeToken } from '../operations/oauth/revoke-token.ts'
 import { setPassword } from '../operations/password/set-password.ts'
 import { deleteSession } from '../operations/session/delete-session.ts'
 import { deleteUserSessions } from '../operations/session/delete-user-sessions.ts'
+import { explainSignIn } from '../operations/session/explain-sign-in.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { unlockUser } from '../operations/user/unlock-user.ts'
 import { readSecret } from '../secrets/secret.ts'
@@ -352,6 +354,21 @@ describe('it ends', () => {
       [false, true],
       ['ended revoked', 'goes on', 'goes on'],
     ])
+  })
+
+  test('with a lock, and an explanation says so, before its end is published and after', async () => {
+    const { userId, come } = await person()
+    const { id: authorizationId } = await come()
+    await lockUser(users, { userId }, callIn('acme'))
+    const explained = async () => {
+      const application = { $case: 'applicationId' as const, value: 'app-phone' }
+      const request = { ...ExplainSignInRequest.decode(new Uint8Array()), userId, application, authorizationId }
+      return (await explainSignIn(users, request, callIn('acme'))).refusal?.reason
+    }
+    const before = await explained()
+    await endSurplus(users)
+    expect((await eventsOf(authorizationId)).at(-1)).toBe('ended signed-out')
+    expect([before, await explained()]).toEqual(Array(2).fill(SignInReason.SIGN_IN_REASON_USER_LOCKED))
   })
 
   test('as the oldest of eleven of a session with an application, or of fifty-one with refresh tokens', async () => {
