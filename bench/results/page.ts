@@ -1,4 +1,4 @@
-import { sum } from '../speed/measure.ts'
+import { median, sum } from '../speed/measure.ts'
 import type { Row } from '../speed/report.ts'
 import { type Bar, drawBars } from './picture.ts'
 import type { Result } from './results.ts'
@@ -14,6 +14,8 @@ export function drawPerformance(results: Result[]): Record<string, string> {
     ...(speed ? showSpeed(speed) : []),
     ...showMails(latest('mails')),
     ...showMemory(latest('memory')),
+    ...showBytes(latest('bytes')),
+    ...showBacklog(latest('backlog')),
     ...showTelemetry(latest('telemetry')),
     ...showReplicas(latest('replicas')),
     ...showHistory(results.filter((result): result is Of<'speed'> => result.kind === 'speed')),
@@ -104,6 +106,40 @@ function showMemory(result: Of<'memory'> | undefined): string[] {
       ['RSS without calls', ...shown('rss', idle)],
       ['PSS without calls', ...shown('pss', idle)],
       ['highest RSS under load', ...shown('rss', busy)],
+    ]),
+  ]
+}
+
+function showBytes(result: Of<'bytes'> | undefined): string[] {
+  if (!result) return []
+  const { commit, requests, user } = result
+  const all = { ...requests, [`a user with three grants, of ${user.number}`]: user }
+  const lines = Object.entries(all).map(([name, { tables, rows, wal, stream }]) => [
+    name,
+    sum(Object.values(tables)).toFixed(0),
+    sum(Object.values(rows)).toFixed(1),
+    wal.toFixed(0),
+    stream.toFixed(0),
+  ])
+  return [
+    '## Bytes',
+    `Commit ${commit}. What one of each leaves behind: in the tables of PostgreSQL with their indexes, after a vacuum; in its
+WAL, where no checkpoint makes it write whole pages again; and in the stream, for 30 days. CodeFlow is a code, and then
+its redemption: two requests, of which the numbers are the mean.`,
+    table([['', 'bytes in tables', 'rows', 'bytes of WAL', 'bytes in the stream'], ...lines]),
+  ]
+}
+
+function showBacklog(result: Of<'backlog'> | undefined): string[] {
+  if (!result) return []
+  const { commit, events, rates, cpu } = result
+  const shown = Object.entries(cpu).filter(([, cost]) => cost >= 0.5)
+  return [
+    '## Events a second',
+    `Commit ${commit}. The outbox of users publishes ${events} events of as many new users that waited.`,
+    table([
+      ['events/s', ...shown.map(([name]) => `${name} CPU µs`)],
+      [median(rates).toFixed(0), ...shown.map(([, cost]) => cost.toFixed(1))],
     ]),
   ]
 }

@@ -1,4 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
+import type { Backlog } from '../backlog/run.ts'
+import type { Left } from '../bytes/run.ts'
 import type { Rate } from '../mails/rate.ts'
 import type { Memory } from '../memory-of.ts'
 import type { Row } from '../speed/report.ts'
@@ -17,6 +19,8 @@ export type Result = { time: string; commit: string } & (
       alone: Rate
     }
   | { kind: 'telemetry'; prices: TelemetryPrice[] }
+  | ({ kind: 'bytes' } & Left)
+  | ({ kind: 'backlog' } & Backlog)
   | {
       kind: 'memory'
       starts: { cold: number; warm: number }
