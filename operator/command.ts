@@ -21,6 +21,8 @@ export interface Command {
   mayWrite?: boolean
   /** It only reads PostgreSQL, and yet a standby does not do for it, always or with these options. */
   needsPrimary?: (options: Called['options']) => boolean
+  /** Shows itself why nothing should be written to PostgreSQL. */
+  showsObstacle?: boolean
   /** Works without servers, always or with these options. */
   isOffline?: (options: Called['options']) => boolean
   /** Returns the exit status: 0 where all is well, 1 where it found something. */
@@ -45,6 +47,8 @@ export interface Called {
   env: Record<string, string | undefined>
   args: string[]
   options: Record<string, string | boolean | string[] | undefined>
+  /** Why nothing should be written to PostgreSQL, where that is so. */
+  obstacle: Promise<string | undefined>
   /** Returns if the user agrees, and else throws a Refusal. */
   confirm(question: string): Promise<void>
 }

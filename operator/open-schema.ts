@@ -12,10 +12,10 @@ export function openSchema(url: string, service: StoringService, settings: Recor
   const { url: first, ...options } = driverOptions(url)
   const asReader = new URL(first)
   asReader.username += `_${service}`
-  // Without the right to write, the session itself is one that only reads.
-  const wanted = asReader.searchParams.get('target_session_attrs')
+  const wanted = asReader.searchParams.get('target_session_attrs') ?? (options.host ? 'read-write' : '')
   return postgres(asReader.href, {
     ...options,
+    // Without the right to write, the session itself is one that only reads.
     ...(wanted === 'read-write' && { target_session_attrs: 'primary' }),
     // A second connection would not have the temporary tables of `verify`.
     max: 1,
@@ -37,22 +37,38 @@ export function openSchema(url: string, service: StoringService, settings: Recor
 }
 
 /**
- * Says why the PostgreSQL of a URL takes no writes. Undefined where it does, and where it does not answer: the command
- * itself reports that.
+ * Says why nothing should be written to the PostgreSQL of a URL: it is a standby, it takes no writes, or two of its hosts
+ * take writes. Undefined where all is well, and where no host answers: the command itself reports that.
  */
-export async function whyItOnlyReads(url: string): Promise<string | undefined> {
-  const place = `PostgreSQL at ${readServerUrls(url)!.hosts.join(', ')}`
-  const sql = openSchema(url, 'users')
+export async function whyNotToWrite(url: string): Promise<string | undefined> {
+  const { first, hosts } = readServerUrls(url)!
+  const looked = await Promise.all(hosts.map(async (host) => ({ host, ...(await lookAt(first, host)) })))
+  const answered = looked.filter(({ isStandby }) => isStandby !== undefined)
+  const primaries = answered.filter(({ isStandby }) => !isStandby)
+  const place = `PostgreSQL at ${hosts.join(', ')}`
+  if (primaries.length > 1) {
+    const places = primaries.map(({ host }) => host).join(' and at ')
+    return `PostgreSQL at ${places} takes writes, and only one may: stop the former primary, and restart the services`
+  }
+  const wanted = first.searchParams.get('target_session_attrs') ?? ''
+  const isStandby = answered.length > 0 && (primaries.length === 0 || /standby|read-only/.test(wanted))
+  if (isStandby) return `${place} is a standby, which may lag behind and takes no writes`
+  return primaries[0]?.isReadOnly ? `${place} takes no writes, because of default_transaction_read_only` : undefined
+}
+
+async function lookAt(first: URL, host: string): Promise<{ isStandby?: boolean; isReadOnly?: boolean }> {
+  const url = new URL(first)
+  url.host = host
+  url.searchParams.delete('target_session_attrs')
+  const sql = openSchema(url.href, 'users')
   try {
     // The setting is the server's own: this session has none of the command's.
     const [found] = await sql.unsafe<[{ isStandby: boolean; isReadOnly: boolean }]>(
       `select pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only')::bool as "isReadOnly"`,
     )
-    if (found.isStandby) return `${place} is a standby, which may lag behind and takes no writes`
-    return found.isReadOnly ? `${place} takes no writes, because of default_transaction_read_only` : undefined
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'WRONG_SESSION_ATTRS') return undefined
-    return `${place} is not what target_session_attrs asks for: ${(error as Error).message}`
+    return found
+  } catch {
+    return {}
   } finally {
     await sql.end({ timeout: 1 })
   }

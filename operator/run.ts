@@ -3,7 +3,7 @@ import { visible } from '../compat/zitadel/migration/shown.ts'
 import type { Command } from './command.ts'
 import { commands } from './commands.ts'
 import { generalHelp, helpOf, helpOfGroup, ofAll } from './help.ts'
-import { whyItOnlyReads } from './open-schema.ts'
+import { whyNotToWrite } from './open-schema.ts'
 import { openOutput } from './output.ts'
 import { Refusal } from './refusal.ts'
 import { readUrls } from './settings.ts'
@@ -40,14 +40,16 @@ async function runCommand(given: string[], terminal: Terminal): Promise<number> 
     throw new Refusal(`${command.name} takes other arguments.\n\n${helpOf(command)}`)
   const { env } = terminal
   const urls = command.isOffline?.(values) ? undefined : readUrls(env)
-  const onlyReads = urls && whyItOnlyReads(urls.databaseUrl)
+  const obstacle = urls ? whyNotToWrite(urls.databaseUrl) : Promise.resolve(undefined)
   if (command.mayWrite || command.needsPrimary?.(values)) {
-    const why = await onlyReads
+    const why = await obstacle
     if (why !== undefined) throw new Refusal(`${why}, so ${command.name} does nothing there.`)
   }
   const system = openSystem(urls ?? { databaseUrl: '', natsUrl: '', redisUrl: undefined }, command.mayWrite)
   const output = openOutput(terminal, values['json'] === true)
-  const told = onlyReads?.then((why) => why !== undefined && output.trouble(`${why}.`))
+  const told = command.showsObstacle
+    ? undefined
+    : obstacle.then((why) => why !== undefined && output.trouble(`${why}.`))
   try {
     return await command.run({
       system,
@@ -55,6 +57,7 @@ async function runCommand(given: string[], terminal: Terminal): Promise<number> 
       env,
       args: positionals,
       options: values,
+      obstacle,
       confirm: (question) => confirm(terminal, question, values['yes'] === true),
     })
   } finally {

@@ -44,6 +44,7 @@ async function tells(url: string, sentence: string) {
     expect((await runOperator(args, settings)).err.split('\n').filter((line) => line === `${sentence}.`)).toHaveLength(
       1,
     )
+  expect((await runOperator(['status'], settings)).out).toContain(`\n! ${sentence}\n`)
   const writing = ['parked drop', 'parked retry', 'republish', 'history reconcile', 'sessions end', 'removals repeat']
   for (const name of [...writing, 'verify'])
     expect(await runOperator([...name.split(' '), '--yes'], settings)).toMatchObject({
@@ -58,6 +59,27 @@ test('where PostgreSQL is a standby, commands that read say so, and those that w
   const [no, yes] = ['f', 't'].map((one) => `\0\x02\0\0\0\x01${one}\0\0\0\x01${one}`) as [string, string]
   alter((answer) => (answer.includes('isStandby') ? answer.replace(no, yes) : answer))
   await tells(url, `PostgreSQL at ${new URL(url).host} is a standby, which may lag behind and takes no writes`)
+}, 60_000)
+
+test('where two hosts of PostgreSQL take writes, commands that read say so, and those that write refuse', async () => {
+  const hosts = [operator, (await alterAnswers(operator)).url].map((url) => new URL(url).host)
+  await tells(
+    operator.replace(hosts[0]!, hosts.join()),
+    `PostgreSQL at ${hosts.join(' and at ')} takes writes, and only one may: stop the former primary, and restart the services`,
+  )
+}, 60_000)
+
+test('a standby among several hosts of PostgreSQL hinders no command', async () => {
+  const { url, alter } = await alterAnswers(operator)
+  const standby = (answer: string) => answer.replaceAll('\0\x02\0\0\0\x01f\0\0\0\x01f', '\0\x02\0\0\0\x01t\0\0\0\x01t')
+  alter((answer) => (answer.includes('isStandby') ? standby(answer) : answer))
+  const both = operator.replace(new URL(operator).host, `${new URL(url).host},${new URL(operator).host}`)
+  const settings = { ROSTER_OPERATOR_DATABASE_URL: both, ROSTER_OPERATOR_NATS_URL: 'nats://operator:x@127.0.0.1:1' }
+  for (const args of [
+    ['parked', 'list'],
+    ['sessions', 'end', '--yes'],
+  ])
+    expect((await runOperator(args, settings)).err).not.toContain('PostgreSQL at')
 }, 60_000)
 
 test('where PostgreSQL is set to take no writes, commands that read say so, and those that write refuse', async () => {

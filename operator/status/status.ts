@@ -25,10 +25,11 @@ export const status: Command = {
     'Of a large number of users, the keys of some are looked at, others each time. `verify` looks at all.',
   ],
   arguments: [0, 0],
+  showsObstacle: true,
   run,
 }
 
-async function run({ system, output }: Called): Promise<number> {
+async function run({ system, output, obstacle }: Called): Promise<number> {
   const attempts = openAttempts(system)
   const { at, inEach, inService } = attempts
   const [services, tails, intake, followers, deliveries, due, stream, jobs, forgettings, chains, keys] =
@@ -47,7 +48,8 @@ async function run({ system, output }: Called): Promise<number> {
     ])
   const found = { services, tails, chains, intake, followers, deliveries, due, stream, jobs, forgettings, keys }
   /** What somebody should look at. */
-  const attention = [...attempts.problems(), ...problemsOf(found)]
+  const why = await obstacle
+  const attention = [...(why === undefined ? [] : [why]), ...attempts.problems(), ...problemsOf(found)]
   if (output.isJson) await output.json({ ...found, attention })
   else for (const line of linesOf(found, attention)) output.line(line)
   return attention.length > 0 ? 1 : 0
