@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { nameHolders } from '#lib/schema/name-holders'
+import { isConnectionError } from '#lib/database/database'
 import { driverOptions } from '#lib/database/database-url'
 import { refuseOldPostgres } from '#lib/database/refuse-old-postgres'
 import { sessionSettings } from '#lib/database/session-settings'
@@ -37,7 +38,11 @@ export async function provision(
   if (first.pathname.length < 2) first.pathname = '/roster'
   const url = writeServerUrls(urls)
   const database = decodeURIComponent(first.pathname.slice(1))
-  await ensureDatabase(url, database, options.dedicated ?? false)
+  await ensureDatabase(url, database, options.dedicated ?? false).catch((cause: Error) => {
+    if (!isConnectionError(cause)) throw cause
+    const hosts = urls.hosts.join(', ')
+    throw new Error(`PostgreSQL at ${hosts}, which DATABASE_URL names, does not answer: ${cause.message}`, { cause })
+  })
   const open = () => connect(url, database)
   const [sql, other] = [open(), open()]
   const say = (holders: string) => options.say?.(`provision waits for a lock that ${holders} holds`)
