@@ -75,15 +75,17 @@ const loaders = new WeakMap<Sql, (name: ApplicationName) => Promise<Row | undefi
 async function loadRows(sql: Sql, names: ApplicationName[]): Promise<(Row | undefined)[]> {
   const clientIds = names.flatMap((name) => ('clientId' in name ? name.clientId : []))
   const ids = names.flatMap((name) => ('applicationId' in name ? name.applicationId : []))
+  // A join with the organization might read all of them.
   const rows = await orUnavailable(sql<Row[]>`
     select a.id, a.client_id as "clientId", a.organization_id as "organizationId", a.state,
       a.secret_hash as "secretHash", p.state as project, closed.state as closure, shut.state as "projectClosure",
-      o.state as organization
+      (
+        select o.state from aggregates o where o.type = ${organizationType} and o.id = a.organization_id collate "C"
+      ) as organization
     from copies a
     join copies p on p.type = 'project' and p.id = a.state ->> 'projectId'
     left join aggregates closed on closed.type = ${closureType} and closed.id = 'application-' || a.id
     left join aggregates shut on shut.type = ${closureType} and shut.id = 'project-' || p.id
-    left join aggregates o on o.type = ${organizationType} and o.id = a.organization_id collate "C"
     where a.type = 'application' and (a.client_id = any(${clientIds}) or a.id = any(${ids}))
   `)
   return names.map((name) =>
