@@ -3,6 +3,7 @@ import type { Feed } from '#lib/subscriptions/own-events'
 import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import type { Context } from '../context.ts'
+import { canonicalAddress } from '../email/address.ts'
 import { keeper, loginAddressKind } from './proved-addresses.ts'
 import { readProvedAddresses } from './read-proofs.ts'
 
@@ -23,8 +24,10 @@ export function startKeepingLoginAddresses(
     feed,
     eventTypes: ['user.human.added', 'user.email.changed', 'user.email.verified'],
     async handle({ aggregateId, type, data }) {
-      const isNews = !type.startsWith('roster.user.human.added.') || data?.['isVerified'] !== false
-      if (isNews) await keepLoginAddresses(context, aggregateId)
+      const isUnverified = data?.['isVerified'] === false
+      if (isUnverified && type.startsWith('roster.user.human.added.')) return
+      const address = isUnverified && type.startsWith('roster.user.email.changed.') ? data['email'] : undefined
+      await keepLoginAddresses(context, aggregateId, typeof address === 'string' ? address : undefined)
     },
     atOnce: 10,
     lookEvery,
@@ -34,10 +37,14 @@ export function startKeepingLoginAddresses(
   })
 }
 
-/** Brings the rows of one person up to date. */
+/**
+ * Brings the rows of one person up to date. `unverified`: the person only got this address, without a word for it. That
+ * takes the address away where it was proved, and changes nothing else. So the events are not read for each change.
+ */
 export async function keepLoginAddresses(
   { sql, personal }: Pick<Context, 'sql' | 'personal'>,
   userId: string,
+  unverified?: string,
 ): Promise<void> {
   await sql.begin(async (transaction) => {
     // One replica at a time. An erasure destroys the key first: it waits for this lock, or this finds nobody.
@@ -47,6 +54,12 @@ export async function keepLoginAddresses(
       where s.subject_id = ${userId} for no key update of s
     `
     if (!person) return
+    if (unverified !== undefined) {
+      const address = personal.storedKey(loginAddressKind, canonicalAddress(unverified))
+      const { count } =
+        await transaction`select from login_addresses where user_id = ${userId} and address = ${address}`
+      if (count === 0) return
+    }
     const proved = await readProvedAddresses(transaction, personal, userId)
     const rows = proved.map(({ address, proof, since }) => ({
       user_id: userId,
