@@ -179,6 +179,14 @@ test('an address stays while the new one is not proved, goes to the earliest oth
   expect(await meantBy(email)).toBe('third')
 })
 
+test('an address whose verification is taken back names its person no more', async () => {
+  await add('retracted', 'retracted@example.com')
+  await expect.poll(() => meantBy('retracted@example.com')).toBe('retracted')
+  await change('retracted', 'retracted@example.com', unverified)
+  await expect.poll(() => rows('retracted')).toHaveLength(0)
+  expect(await meantBy('retracted@example.com')).toBeUndefined()
+})
+
 test('a former address recovers nothing', async () => {
   await add('moved', 'moved@example.com')
   await expect.poll(() => meantBy('moved@example.com')).toBe('moved')
