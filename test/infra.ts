@@ -15,7 +15,7 @@ declare module 'vitest' {
   }
 }
 
-/** `claimPort`: whoever listens there has this server. */
+/** `claimPort`: the worker process that listens on this port owns the NATS server. */
 export interface NatsServer {
   natsUrl: TestServers['natsUrl']
   claimPort: number

@@ -10,7 +10,7 @@ import { startSystem } from '../system.ts'
 
 const backlog = 60_000
 const most = 1000
-/** The lock of the outbox: whoever has it publishes. */
+/** The advisory lock of the outbox: the replica that holds it publishes. */
 const lock = 7_265_002
 
 export interface Backlog {
