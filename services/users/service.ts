@@ -167,6 +167,7 @@ const users: StoringService<Config, Context> = {
       signingKeys,
       idTokenKeys,
       grants,
+      proofReadings: new Map(),
       rolesElsewhere,
       announceMail: (mail) => announceMail(nats, mail),
       log,

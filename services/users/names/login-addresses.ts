@@ -3,9 +3,8 @@ import type { Feed } from '#lib/subscriptions/own-events'
 import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import type { Context } from '../context.ts'
-import { canonicalAddress } from '../email/address.ts'
-import { keeper, loginAddressKind } from './proved-addresses.ts'
-import { readProvedAddresses } from './read-proofs.ts'
+import { keeper } from './proved-addresses.ts'
+import { addressKey, readProvedAddresses } from './read-proofs.ts'
 
 /**
  * Keeps the table of the addresses that name people. It follows the events of users, also those from before the table
@@ -26,8 +25,10 @@ export function startKeepingLoginAddresses(
     async handle({ aggregateId, type, data }) {
       const isUnverified = data?.['isVerified'] === false
       if (isUnverified && type.startsWith('roster.user.human.added.')) return
-      const address = isUnverified && type.startsWith('roster.user.email.changed.') ? data['email'] : undefined
-      await keepLoginAddresses(context, aggregateId, typeof address === 'string' ? address : undefined)
+      const isOnlySet = isUnverified && type.startsWith('roster.user.email.changed.')
+      const email = isOnlySet ? data['email'] : undefined
+      if (typeof email === 'string' && !(await isNamedBy(context, aggregateId, email))) return
+      await keepLoginAddresses(context, aggregateId)
     },
     atOnce: 10,
     lookEvery,
@@ -37,38 +38,48 @@ export function startKeepingLoginAddresses(
   })
 }
 
-/**
- * Brings the rows of one person up to date. `unverified`: the person only got this address, without a word for it. That
- * takes the address away where it was proved, and changes nothing else. So the events are not read for each change.
- */
-export async function keepLoginAddresses(
-  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
-  userId: string,
-  unverified?: string,
-): Promise<void> {
-  await sql.begin(async (transaction) => {
+// An address without a word for it is taken away where it was proved, and changes nothing else. Nothing is locked for this
+// look: another replica that writes rows looks for later events after that.
+async function isNamedBy({ sql, personal }: Pick<Context, 'sql' | 'personal'>, userId: string, email: string) {
+  const { count } = await sql`
+    select from login_addresses where user_id = ${userId} and address = ${addressKey(personal, email)}
+  `
+  return count > 0
+}
+
+type KeepingContext = Pick<Context, 'sql' | 'personal' | 'proofReadings'>
+
+/** Brings the rows of one person up to date. */
+export async function keepLoginAddresses(context: KeepingContext, userId: string): Promise<void> {
+  let reached = await writeLoginAddresses(context, userId)
+  while (reached !== undefined) {
+    const [user] = await context.sql<{ sequence: string }[]>`
+      select sequence from aggregates where type = 'user' and id = ${userId}
+    `
+    if (user?.sequence === reached) return
+    reached = await writeLoginAddresses(context, userId)
+  }
+}
+
+/** Returns the sequence of the person at least up to which the events were read. Undefined: nobody is there. */
+async function writeLoginAddresses(context: KeepingContext, userId: string): Promise<string | undefined> {
+  return context.sql.begin(async (transaction) => {
     // One replica at a time. An erasure destroys the key first: it waits for this lock, or this finds nobody.
-    const [person] = await transaction<{ organizationId: string }[]>`
-      select a.organization_id as "organizationId" from subject_keys s
+    const [person] = await transaction<{ organizationId: string; sequence: string }[]>`
+      select a.organization_id as "organizationId", a.sequence from subject_keys s
       join aggregates a on a.type = 'user' and a.id = s.subject_id
       where s.subject_id = ${userId} for no key update of s
     `
-    if (!person) return
-    if (unverified !== undefined) {
-      const address = personal.storedKey(loginAddressKind, canonicalAddress(unverified))
-      const { count } =
-        await transaction`select from login_addresses where user_id = ${userId} and address = ${address}`
-      if (count === 0) return
-    }
-    const proved = await readProvedAddresses(transaction, personal, userId)
-    const rows = proved.map(({ address, proof, since }) => ({
+    if (!person) return undefined
+    const rows = (await readProvedAddresses(transaction, context, userId)).map(({ address, proof, since }) => ({
       user_id: userId,
-      address: personal.storedKey(loginAddressKind, address),
+      address,
       organization_id: person.organizationId,
       proved: proof !== 'organization',
       since,
     }))
     await transaction`delete from login_addresses where user_id = ${userId}`
     if (rows.length > 0) await transaction`insert into login_addresses ${transaction(rows)}`
+    return person.sequence
   })
 }

@@ -14,6 +14,7 @@ import { statuses } from '../organizations/statuses.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 import { keepLoginAddresses, startKeepingLoginAddresses } from './login-addresses.ts'
 import { findLoginUser } from './meaning.ts'
+import { readProvedAddresses } from './read-proofs.ts'
 
 let database: TestDatabase
 let domains: Awaited<ReturnType<typeof serveDomains>>
@@ -185,6 +186,49 @@ test('an address whose verification is taken back names its person no more', asy
   await change('retracted', 'retracted@example.com', unverified)
   await expect.poll(() => rows('retracted')).toHaveLength(0)
   expect(await meantBy('retracted@example.com')).toBeUndefined()
+})
+
+test('a long history is read once, and names the person as a short one does', async () => {
+  await add('often', 'often-0@example.com')
+  for (let i = 1; i <= 25; i++) await change('often', `often-${i}@example.com`)
+  const read = vi.spyOn(one!.personal, 'decryptEvents')
+  onTestFinished(() => read.mockRestore())
+  await keepLoginAddresses(one!, 'often')
+  for (const [email, verification, named] of [
+    ['often-26@example.com', verified, 'often'],
+    ['often-26@example.com', unverified, undefined],
+  ] as const) {
+    read.mockClear()
+    await change('often', email, verification)
+    await keepLoginAddresses(one!, 'often')
+    for (const [, events] of read.mock.calls) expect(events.length).toBeLessThan(5)
+    expect(read).toHaveBeenCalled()
+    await expect.poll(() => meantBy(email)).toBe(named)
+  }
+  await deleteUser(one!, { userId: 'often', forgetNow: true }, callIn('home'))
+  expect(await readProvedAddresses(one!.sql, one!, 'often')).toEqual([])
+})
+
+test('what changes while the rows are written is in them', async () => {
+  const nobodyFollows = await createDatabase()
+  const users = await openUsers(nobodyFollows.urls.users)
+  onTestFinished(async () => {
+    await users.stop()
+    await nobodyFollows.drop()
+  })
+  const email = 'raced@example.com'
+  await add('raced', email, { users })
+  let keeping: Promise<void>
+  await users.sql.begin(async (transaction) => {
+    await transaction`lock table login_addresses in share mode`
+    keeping = keepLoginAddresses(users, 'raced')
+    const waits = async () =>
+      (await transaction`select from pg_locks where relation = 'login_addresses'::regclass and not granted`).count
+    await expect.poll(waits).toBe(1)
+    await setEmail.handle(users, { userId: 'raced', email, verification: unverified }, callIn('home'))
+  })
+  await keeping!
+  expect(await users.sql`select from login_addresses`).toHaveLength(0)
 })
 
 test('a former address recovers nothing', async () => {

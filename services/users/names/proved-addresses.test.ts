@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { provedAddresses, type Telling } from './proved-addresses.ts'
+import { canonicalAddress } from '../email/address.ts'
+import { noProofs, type Telling, withTelling } from './proved-addresses.ts'
 
 const [a, b, c] = ['a@example.com', 'b@example.com', 'c@example.com']
 const profile = { firstName: '', lastName: '', displayName: '', preferredLanguage: '', gender: 0 as const }
@@ -26,9 +27,9 @@ type Event = { [Type in Telling['type']]: { type: Type; payload: Payload<Type> }
 
 // The address, its proof, and the number of the event that proved it.
 const after = (...events: Event[]) =>
-  provedAddresses(events.map((event, index) => ({ ...event, position: String(index + 1) })) as Telling[]).map(
-    ({ address, proof, since }) => [address, proof, Number(since)],
-  )
+  (events.map((event, index) => ({ ...event, position: String(index + 1) })) as Telling[])
+    .reduce((proofs, event) => withTelling(proofs, event, canonicalAddress), noProofs)
+    .proved.map(({ address, proof, since }) => [address, proof, Number(since)])
 
 describe('an address is proved by', () => {
   test.each<[string, unknown[], ...Event[]]>([

@@ -1,5 +1,4 @@
 import type { StoredEvent } from '#lib/events/stored-event'
-import { canonicalAddress } from '../email/address.ts'
 import type { HumanEvent } from '../vocabulary/human.ts'
 
 /** The kind of the keyed hashes of addresses. No unique key has it. */
@@ -16,7 +15,7 @@ export type Proof = 'code' | 'instance' | 'organization'
 
 /** An address that names its person. */
 export interface ProvedAddress {
-  /** In the form in which addresses are compared. */
+  /** As `keyOf` gives it. */
   address: string
   proof: Proof
   /** The position of the event that proved it. */
@@ -34,40 +33,51 @@ export const tellingTypes = [
 
 export type Telling = Extract<HumanEvent, { type: (typeof tellingTypes)[number] }> & Pick<StoredEvent, 'position'>
 
-/**
- * The addresses that name a person now, from all of these events in their order: at most one that is proved, and one by
- * the word of the organization.
- */
-export function provedAddresses(events: Telling[]): ProvedAddress[] {
-  let proved: ProvedAddress[] = []
-  let present = ''
-  const proofs = new Map<string, Proof>()
-  const prove = (proof: Proof, since: string) => (proved = proven(proved, { address: present, proof, since }))
-  for (const { type, payload, position } of events)
-    switch (type) {
-      case 'human.added':
-      case 'email.changed': {
-        const former = present
-        present = canonicalAddress(payload.email)
-        const isByCode = 'codeId' in payload && payload.codeId !== undefined
-        if (payload.isVerified) prove(isByCode ? 'code' : (payload.vouchedOn ?? 'organization'), position)
-        // Its verification was taken back.
-        else if (former === present) proved = proved.filter(({ address }) => address !== present)
-        break
-      }
-      case 'email.code.requested':
-      case 'email.code.returned': {
-        // Who sees a code could enter it without having the mailbox. So it is worth the word of that one.
-        const isSeen = type === 'email.code.returned' || payload.askedBy !== undefined
-        proofs.set(payload.codeId, isSeen ? (payload.vouchedOn ?? 'organization') : 'code')
-        break
-      }
-      case 'email.verified': {
-        const ofCode = payload.codeId === undefined ? undefined : proofs.get(payload.codeId)
-        prove(ofCode ?? payload.vouchedOn ?? 'organization', position)
-      }
+/** What the events so far say. */
+export interface Proofs {
+  /** The present address, as `keyOf` gives it. */
+  present: string
+  /** The code that can be entered, and what it is worth: a newer one replaces it. */
+  code?: { id: string; proof: Proof }
+  /** The addresses that name the person: at most one that is proved, and one by the word of the organization. */
+  proved: ProvedAddress[]
+}
+
+export const noProofs: Proofs = { present: '', proved: [] }
+
+/** What is proved after the next event. `keyOf`: the form in which an address is compared. */
+export function withTelling(
+  proofs: Proofs,
+  { type, payload, position }: Telling,
+  keyOf: (email: string) => string,
+): Proofs {
+  switch (type) {
+    case 'human.added':
+    case 'email.changed': {
+      const present = keyOf(payload.email)
+      const isByCode = 'codeId' in payload && payload.codeId !== undefined
+      if (payload.isVerified)
+        return prove({ ...proofs, present }, isByCode ? 'code' : (payload.vouchedOn ?? 'organization'), position)
+      // Its verification was taken back.
+      if (proofs.present === present)
+        return { ...proofs, proved: proofs.proved.filter(({ address }) => address !== present) }
+      return { ...proofs, present }
     }
-  return proved
+    case 'email.code.requested':
+    case 'email.code.returned': {
+      // Who sees a code could enter it without having the mailbox. So it is worth the word of that one.
+      const isSeen = type === 'email.code.returned' || payload.askedBy !== undefined
+      return { ...proofs, code: { id: payload.codeId, proof: isSeen ? (payload.vouchedOn ?? 'organization') : 'code' } }
+    }
+    case 'email.verified': {
+      const isOfCode = payload.codeId !== undefined && payload.codeId === proofs.code?.id
+      return prove(proofs, isOfCode ? proofs.code!.proof : (payload.vouchedOn ?? 'organization'), position)
+    }
+  }
+}
+
+function prove(proofs: Proofs, proof: Proof, since: string): Proofs {
+  return { ...proofs, proved: proven(proofs.proved, { address: proofs.present, proof, since }) }
 }
 
 // A former address names its person until the new one is proved. The word of the organization ends only what stands on

@@ -1,43 +1,91 @@
 import { orUnavailable, type Sql, type Transaction } from '#lib/database/database'
 import { isEncrypted } from '#lib/encryption/encrypted-fields'
-import type { Personal } from '#lib/encryption/personal'
 import { eventColumns } from '#lib/eventstore/event-page'
+import type { Personal } from '#lib/encryption/personal'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { Context } from '../context.ts'
 import { canonicalAddress } from '../email/address.ts'
 import type { Human } from '../vocabulary/human.ts'
-import { type Proof, type ProvedAddress, provedAddresses, type Telling, tellingTypes } from './proved-addresses.ts'
+import {
+  loginAddressKind,
+  noProofs,
+  type Proof,
+  type Proofs,
+  type ProvedAddress,
+  type Telling,
+  tellingTypes,
+  withTelling,
+} from './proved-addresses.ts'
+
+/** What a history said up to its event of this place. Of addresses, it has the keyed hashes. */
+interface Reading {
+  sequence: string
+  position: string
+  proofs: Proofs
+}
+
+/** What was read of the longest histories, so that none is read again for each change. The most recently used stay. */
+export type ProofReadings = Map<string, Reading>
+
+const remembered = 1000
+const remembersFrom = 20
+
+type Reader = Pick<Context, 'personal' | 'proofReadings'>
 
 /** Reads from a person's events which addresses name the person now. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function readProvedAddresses(
   sql: Sql | Transaction,
-  personal: Pick<Personal, 'decryptEvents'>,
+  { personal, proofReadings }: Reader,
   userId: string,
 ): Promise<ProvedAddress[]> {
-  const rows = await orUnavailable(sql<StoredEvent[]>`
-    select ${eventColumns(sql)} from events
-    where aggregate_type = 'user' and aggregate_id = ${userId} and type = any(${[...tellingTypes]}::text[])
-    order by events.sequence
-  `)
-  const events = await orUnavailable(personal.decryptEvents(sql, rows))
+  const read = async (from: string) => {
+    const rows = await orUnavailable(sql<StoredEvent[]>`
+      select ${eventColumns(sql)} from events
+      where aggregate_type = 'user' and aggregate_id = ${userId} and sequence >= ${from}
+      and type = any(${[...tellingTypes]}::text[])
+      order by events.sequence
+    `)
+    return orUnavailable(personal.decryptEvents(sql, rows))
+  }
+  // The last event that was read is read again: who was erased since then has no key, and PostgreSQL may be set back.
+  const before = proofReadings.get(userId)
+  let events = before ? await read(before.sequence) : []
+  const known = before && before.position === events[0]?.position ? before : undefined
+  if (!known) events = await read('0')
+  proofReadings.delete(userId)
   // Nobody can sign in as somebody whom no key decrypts.
-  return events.some((event) => isEncrypted(event) || event.erased) ? [] : provedAddresses(events as Telling[])
+  if (events.some((event) => isEncrypted(event) || event.erased)) return []
+  const proofs = (events.slice(known ? 1 : 0) as Telling[]).reduce(
+    (proofs, event) => withTelling(proofs, event, (email) => addressKey(personal, email)),
+    known?.proofs ?? noProofs,
+  )
+  if (known || events.length >= remembersFrom) {
+    const { sequence, position } = events.at(-1)!
+    proofReadings.set(userId, { sequence, position, proofs })
+    if (proofReadings.size > remembered) proofReadings.delete(proofReadings.keys().next().value!)
+  }
+  return proofs.proved
+}
+
+/** An address as it is stored and compared where it names people: a keyed hash of its canonical form. */
+export function addressKey(personal: Pick<Personal, 'storedKey'>, email: string): string {
+  return personal.storedKey(loginAddressKind, canonicalAddress(email))
 }
 
 /** What proves the present address of a person. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function readProof(
-  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  context: Pick<Context, 'sql'> & Reader,
   userId: string,
   human: Pick<Human, 'email' | 'isVerified'> | undefined,
 ): Promise<Proof | 'none'> {
   if (!human?.isVerified) return 'none'
-  const proved = await readProvedAddresses(sql, personal, userId)
-  return proved.find(({ address }) => address === canonicalAddress(human.email))?.proof ?? 'organization'
+  const proved = await readProvedAddresses(context.sql, context, userId)
+  return proved.find(({ address }) => address === addressKey(context.personal, human.email))?.proof ?? 'organization'
 }
 
 /** Whether a person's address is verified for whoever trusts this organization, such as the owner of a project. */
 export async function isVerifiedFor(
-  context: Pick<Context, 'sql' | 'personal'>,
+  context: Pick<Context, 'sql'> & Reader,
   user: { id: string; organizationId: string },
   human: Pick<Human, 'email' | 'isVerified'>,
   organizationId: string,
