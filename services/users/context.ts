@@ -11,7 +11,7 @@ import type { Client } from '#lib/rpc/call'
 import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import type { Config } from './config.ts'
 import type { AfterResponse } from './after-response.ts'
-import type { ProofReadings } from './names/read-proofs.ts'
+import type { ProofReadings } from './names/proved-addresses.ts'
 import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */

@@ -17,16 +17,7 @@ import {
   withTelling,
 } from './proved-addresses.ts'
 
-/** What a history said up to its event of this place. Of addresses, it has the keyed hashes. */
-interface Reading {
-  sequence: string
-  position: string
-  proofs: Proofs
-}
-
-/** What was read of the longest histories, so that none is read again for each change. The most recently used stay. */
-export type ProofReadings = Map<string, Reading>
-
+/** The longest histories. The most recently used stay. */
 const remembered = 1000
 const remembersFrom = 20
 
