@@ -10,7 +10,6 @@ import {
   loginAddressKind,
   noProofs,
   type Proof,
-  type Proofs,
   type ProvedAddress,
   type Telling,
   tellingTypes,
