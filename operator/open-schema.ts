@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import type { Sql } from '#lib/database/database'
 import { driverOptions } from '#lib/database/database-url'
+import { lookAtHosts, refuseSeveralPrimaries } from '#lib/database/look-at-hosts'
 import { readServerUrls } from '#lib/config/server-urls'
 import type { StoringService } from '../deploy/provision.ts'
 
@@ -42,34 +43,18 @@ export function openSchema(url: string, service: StoringService, settings: Recor
  */
 export async function whyNotToWrite(url: string): Promise<string | undefined> {
   const { first, hosts } = readServerUrls(url)!
-  const looked = await Promise.all(hosts.map(async (host) => ({ host, ...(await lookAt(first, host)) })))
-  const answered = looked.filter(({ isStandby }) => isStandby !== undefined)
-  const primaries = answered.filter(({ isStandby }) => !isStandby)
-  const place = `PostgreSQL at ${hosts.join(', ')}`
-  if (primaries.length > 1) {
-    const places = primaries.map(({ host }) => host).join(' and at ')
-    return `PostgreSQL at ${places} takes writes, and only one may: stop the former primary, and restart the services`
-  }
-  const wanted = first.searchParams.get('target_session_attrs') ?? ''
-  const isStandby = answered.length > 0 && (primaries.length === 0 || /standby|read-only/.test(wanted))
-  if (isStandby) return `${place} is a standby, which may lag behind and takes no writes`
-  return primaries[0]?.isReadOnly ? `${place} takes no writes, because of default_transaction_read_only` : undefined
-}
-
-async function lookAt(first: URL, host: string): Promise<{ isStandby?: boolean; isReadOnly?: boolean }> {
-  const url = new URL(first)
-  url.host = host
-  url.searchParams.delete('target_session_attrs')
-  const sql = openSchema(url.href, 'users')
+  const found = (await lookAtHosts(url, (host) => openSchema(host, 'users'))).filter(
+    ({ server }) => server !== undefined,
+  )
   try {
-    // The setting is the server's own: this session has none of the command's.
-    const [found] = await sql.unsafe<[{ isStandby: boolean; isReadOnly: boolean }]>(
-      `select pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only')::bool as "isReadOnly"`,
-    )
-    return found
-  } catch {
-    return {}
-  } finally {
-    await sql.end({ timeout: 1 })
+    refuseSeveralPrimaries(found)
+  } catch (error) {
+    return (error as Error).message
   }
+  const place = `PostgreSQL at ${hosts.join(', ')}`
+  const primary = found.find(({ isStandby }) => !isStandby)
+  const wanted = first.searchParams.get('target_session_attrs') ?? ''
+  if (found.length > 0 && (!primary || /standby|read-only/.test(wanted)))
+    return `${place} is a standby, which may lag behind and takes no writes`
+  return primary?.isReadOnly ? `${place} takes no writes, because of default_transaction_read_only` : undefined
 }

@@ -62,6 +62,7 @@ const connectionErrors = new Set([
   'EPIPE',
   'ETIMEDOUT',
   'FOREIGN_ANSWER',
+  'SEVERAL_PRIMARIES',
   'WRONG_SESSION_ATTRS',
   '57P01',
   '57P02',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { connectionOptions } from './database.ts'
+import { lookAtHosts, refuseSeveralPrimaries } from './look-at-hosts.ts'
 import { refuseOldPostgres } from './refuse-old-postgres.ts'
 import { sessionSettings } from './session-settings.ts'
 
@@ -22,7 +23,8 @@ const elsewhere = ', or let DATABASE_URL lead to PostgreSQL itself (docs/reliabi
 /**
  * Throws NoSession where connections are no sessions of their own, or lack their settings. An idle pool of transactions
  * gives one connection the same session again and again. So the proof takes two connections, and one holds a
- * transaction meanwhile. A signal ends the proof. Throws OldServer where PostgreSQL is too old.
+ * transaction meanwhile. A signal ends the proof. Throws OldServer where PostgreSQL is too old, and SeveralPrimaries
+ * where two hosts of the URL take writes.
  */
 export async function proveSession(url: string, service: string, signal?: AbortSignal): Promise<void> {
   try {
@@ -39,6 +41,7 @@ async function prove(url: string, service: string, signal: AbortSignal | undefin
   const close = () => void Promise.all([one, other].map((sql) => sql.end({ timeout: 0 })))
   signal?.addEventListener('abort', close, { once: true })
   try {
+    refuseSeveralPrimaries(await lookAtHosts(url, (host) => open(host, service)))
     await refuseOldPostgres(one)
     await compareSessions(one, other)
     await compareSettings(one)

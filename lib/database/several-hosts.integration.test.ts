@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { alterAnswers } from '#test/support/altered-answers'
 import { silent } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { keepingLog } from '#test/support/rpc'
 import { isConnectionError, openDatabase } from './database.ts'
+import { watchSession } from './watch-session.ts'
 
 let database: TestDatabase
 beforeAll(async () => void (database = await createDatabase()))
@@ -101,4 +103,26 @@ test('a first statement whose connection breaks fails, also with several hosts',
     .toBe(1)
   expect(await sleeping).toSatisfy(isConnectionError)
   await admin.end()
+})
+
+test('while two servers take writes every call is refused, and two hosts may lead to one server', async () => {
+  const other = await alterAnswers(database.urls.users)
+  const { log, lines } = keepingLog()
+  const watch = watchSession({
+    url: at([dead, own(), new URL(other.url).host]),
+    service: 'users',
+    log,
+    every: 20,
+  })
+  onTestFinished(() => watch.stop())
+  const connections = other.connections()
+  await expect.poll(() => other.connections()).toBeGreaterThan(connections + 2)
+  expect(watch.refusal()).toBeUndefined()
+  // The second of its start is another one.
+  other.alter((answer) => answer.replace(/(\d{9})\d(\.\d{6})/, (_, head, tail) => `${head}x${tail}`))
+  await expect.poll(() => watch.refusal()).toMatchObject({ reason: 'STORE_UNAVAILABLE' })
+  other.alter((answer) => answer)
+  await expect.poll(() => watch.refusal()).toBeUndefined()
+  const places = [own(), new URL(other.url).host].join(' and at ')
+  expect(lines.join('')).toContain(`PostgreSQL at ${places} takes writes, and only one may`)
 })

@@ -1,10 +1,14 @@
 import type { RosterError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { repeat } from '../repeat.ts'
+import { pause, repeat } from '../repeat.ts'
 import { storeUnavailable } from './database.ts'
+import { SeveralPrimaries } from './look-at-hosts.ts'
 import { NoSession, proveSession } from './prove-session.ts'
 
-/** Looks whether connections still are sessions of their own. */
+/** Milliseconds to the next look while all calls are refused. */
+const refusedFor = 2000
+
+/** Looks whether connections still are sessions of their own, of the only PostgreSQL that takes writes. */
 export interface SessionWatch {
   /** The error of every call while they are not. */
   refusal(): RosterError | undefined
@@ -12,21 +16,26 @@ export interface SessionWatch {
 }
 
 /**
- * Proves again and again that connections are sessions: an operator may put a pooler in between while the service runs.
- * The log says once that they are not, and once that they are again.
+ * Proves again and again that connections are sessions, and of the only host that takes writes: an operator may put a
+ * pooler in between while the service runs, and start a former primary. The log says once why calls are refused, and
+ * once that they are answered again.
  */
 export function watchSession({ url, service, log, every = 60_000 }: Watched): SessionWatch {
   let refusal: RosterError | undefined
   const looking = repeat({
-    async work(stopped) {
+    async work(stopped): Promise<'more' | undefined> {
       try {
         await proveSession(url, service, stopped)
-        if (refusal) log.info('connections are sessions of PostgreSQL again, and calls are answered')
+        if (refusal) log.info('calls are answered again')
         refusal = undefined
+        return undefined
       } catch (error) {
-        if (!(error instanceof NoSession)) throw error
+        const isReason = error instanceof NoSession || error instanceof SeveralPrimaries
+        if (!isReason && !refusal) throw error
         if (!refusal) log.error({ err: error }, 'all calls are refused')
-        refusal = storeUnavailable(error)
+        if (isReason) refusal = storeUnavailable(error)
+        await pause(Math.min(every, refusedFor), stopped)
+        return 'more'
       }
     },
     every,
