@@ -11,7 +11,6 @@ import type { Client } from '#lib/rpc/call'
 import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import type { Config } from './config.ts'
 import type { AfterResponse } from './after-response.ts'
-import type { ProofReadings } from './names/proved-addresses.ts'
 import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
@@ -24,7 +23,6 @@ export interface Context {
   signingKeys: SigningKeys
   idTokenKeys: IdTokenKeys
   grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>
-  proofReadings: ProofReadings
   rolesElsewhere: Pick<RolesElsewhere, 'find'>
   /** Tells the notifier at once of the mail of a registration, which has no event. Its sweep finds it later. */
   announceMail(mail: RegistrationMail): void

@@ -167,7 +167,6 @@ const users: StoringService<Config, Context> = {
       signingKeys,
       idTokenKeys,
       grants,
-      proofReadings: new Map(),
       rolesElsewhere,
       announceMail: (mail) => announceMail(nats, mail),
       log,

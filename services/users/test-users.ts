@@ -63,7 +63,6 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     log: silent,
     afterResponse,
     grants: createClient(nats, GrantsInternal, internalCalls.users.grants),
-    proofReadings: new Map(),
     rolesElsewhere: { find: async () => ({}) },
     announceMail: () => {},
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,

@@ -47,7 +47,7 @@ async function isNamedBy({ sql, personal }: Pick<Context, 'sql' | 'personal'>, u
   return count > 0
 }
 
-type KeepingContext = Pick<Context, 'sql' | 'personal' | 'proofReadings'>
+type KeepingContext = Pick<Context, 'sql' | 'personal'>
 
 /** Brings the rows of one person up to date. */
 export async function keepLoginAddresses(context: KeepingContext, userId: string): Promise<void> {
@@ -71,13 +71,15 @@ async function writeLoginAddresses(context: KeepingContext, userId: string): Pro
       where s.subject_id = ${userId} for no key update of s
     `
     if (!person) return undefined
-    const rows = (await readProvedAddresses(transaction, context, userId)).map(({ address, proof, since }) => ({
-      user_id: userId,
-      address,
-      organization_id: person.organizationId,
-      proved: proof !== 'organization',
-      since,
-    }))
+    const rows = (await readProvedAddresses(transaction, context.personal, userId)).map(
+      ({ address, proof, since }) => ({
+        user_id: userId,
+        address,
+        organization_id: person.organizationId,
+        proved: proof !== 'organization',
+        since,
+      }),
+    )
     await transaction`delete from login_addresses where user_id = ${userId}`
     if (rows.length > 0) await transaction`insert into login_addresses ${transaction(rows)}`
     return person.sequence

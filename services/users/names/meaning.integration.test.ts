@@ -206,7 +206,7 @@ test('a long history is read once, and names the person as a short one does', as
     await expect.poll(() => meantBy(email)).toBe(named)
   }
   await deleteUser(one!, { userId: 'often', forgetNow: true }, callIn('home'))
-  expect(await readProvedAddresses(one!.sql, one!, 'often')).toEqual([])
+  expect(await readProvedAddresses(one!.sql, one!.personal, 'often')).toEqual([])
 })
 
 test('what changes while the rows are written is in them', async () => {

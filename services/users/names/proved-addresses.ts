@@ -43,16 +43,6 @@ export interface Proofs {
   proved: ProvedAddress[]
 }
 
-/** What a history said up to its event of this place. Of addresses, it has the keyed hashes. */
-interface Reading {
-  sequence: string
-  position: string
-  proofs: Proofs
-}
-
-/** What was read of long histories, by the user, so that none is read again for each change. */
-export type ProofReadings = Map<string, Reading>
-
 export const noProofs: Proofs = { present: '', proved: [] }
 
 /** What is proved after the next event. `keyOf`: the form in which an address is compared. */

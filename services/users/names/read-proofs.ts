@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { canonicalAddress } from '../email/address.ts'
 import type { Human } from '../vocabulary/human.ts'
 import {
+  type Proofs,
   loginAddressKind,
   noProofs,
   type Proof,
@@ -16,16 +17,22 @@ import {
   withTelling,
 } from './proved-addresses.ts'
 
-/** The longest histories. The most recently used stay. */
+/** What a history said up to its event of this place. Of addresses, it has the keyed hashes. */
+interface Reading {
+  sequence: string
+  position: string
+  proofs: Proofs
+}
+
+/** By the user, what was read of long histories, so that none is read again for each change. The last used stay. */
+const readings = new WeakMap<object, Map<string, Reading>>()
 const remembered = 1000
 const remembersFrom = 20
-
-type Reader = Pick<Context, 'personal' | 'proofReadings'>
 
 /** Reads from a person's events which addresses name the person now. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function readProvedAddresses(
   sql: Sql | Transaction,
-  { personal, proofReadings }: Reader,
+  personal: Pick<Personal, 'decryptEvents' | 'storedKey'>,
   userId: string,
 ): Promise<ProvedAddress[]> {
   const read = async (from: string) => {
@@ -37,22 +44,24 @@ export async function readProvedAddresses(
     `)
     return orUnavailable(personal.decryptEvents(sql, rows))
   }
-  // The last event that was read is read again: who was erased since then has no key, and PostgreSQL may be set back.
-  const before = proofReadings.get(userId)
+  // The last event of the reading is read again: who was erased since then has no key, and PostgreSQL may be set back.
+  const known = readings.get(personal) ?? new Map<string, Reading>()
+  readings.set(personal, known)
+  const before = known.get(userId)
   let events = before ? await read(before.sequence) : []
-  const known = before && before.position === events[0]?.position ? before : undefined
-  if (!known) events = await read('0')
-  proofReadings.delete(userId)
+  const base = before && before.position === events[0]?.position ? before : undefined
+  if (!base) events = await read('0')
+  known.delete(userId)
   // Nobody can sign in as somebody whom no key decrypts.
   if (events.some((event) => isEncrypted(event) || event.erased)) return []
-  const proofs = (events.slice(known ? 1 : 0) as Telling[]).reduce(
+  const proofs = (events.slice(base ? 1 : 0) as Telling[]).reduce(
     (proofs, event) => withTelling(proofs, event, (email) => addressKey(personal, email)),
-    known?.proofs ?? noProofs,
+    base?.proofs ?? noProofs,
   )
-  if (known || events.length >= remembersFrom) {
+  if (base || events.length >= remembersFrom) {
     const { sequence, position } = events.at(-1)!
-    proofReadings.set(userId, { sequence, position, proofs })
-    if (proofReadings.size > remembered) proofReadings.delete(proofReadings.keys().next().value!)
+    known.set(userId, { sequence, position, proofs })
+    if (known.size > remembered) known.delete(known.keys().next().value!)
   }
   return proofs.proved
 }
@@ -64,18 +73,18 @@ export function addressKey(personal: Pick<Personal, 'storedKey'>, email: string)
 
 /** What proves the present address of a person. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function readProof(
-  context: Pick<Context, 'sql'> & Reader,
+  context: Pick<Context, 'sql' | 'personal'>,
   userId: string,
   human: Pick<Human, 'email' | 'isVerified'> | undefined,
 ): Promise<Proof | 'none'> {
   if (!human?.isVerified) return 'none'
-  const proved = await readProvedAddresses(context.sql, context, userId)
+  const proved = await readProvedAddresses(context.sql, context.personal, userId)
   return proved.find(({ address }) => address === addressKey(context.personal, human.email))?.proof ?? 'organization'
 }
 
 /** Whether a person's address is verified for whoever trusts this organization, such as the owner of a project. */
 export async function isVerifiedFor(
-  context: Pick<Context, 'sql'> & Reader,
+  context: Pick<Context, 'sql' | 'personal'>,
   user: { id: string; organizationId: string },
   human: Pick<Human, 'email' | 'isVerified'>,
   organizationId: string,

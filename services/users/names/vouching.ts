@@ -33,7 +33,7 @@ export async function vouching(
 
 /** The same for an address of a user; and whether the present one stands on the word of the organization alone. */
 export async function vouchingFor(
-  context: Pick<Context, 'sql' | 'grants' | 'store' | 'personal' | 'proofReadings'>,
+  context: Pick<Context, 'sql' | 'grants' | 'store' | 'personal'>,
   { userId, verification }: { userId: string; verification?: Verification },
   call: Call,
 ): Promise<{ vouch: Vouch; isOwnWord: boolean }> {

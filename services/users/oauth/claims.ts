@@ -39,7 +39,7 @@ export function wantedBy(
  * UNAVAILABLE STORE_UNAVAILABLE.
  */
 export async function userClaims(
-  context: Pick<Context, 'sql' | 'personal' | 'proofReadings'>,
+  context: Pick<Context, 'sql' | 'personal'>,
   user: Existing<User>,
   wanted: Wanted,
   trusting: string,
