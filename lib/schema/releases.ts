@@ -1,3 +1,4 @@
+import { type Cache, createCache } from '../cache.ts'
 import { RosterError } from '../errors.ts'
 import { fits, Misfit, type Other, releaseOf, roster, unstated } from '../health/release.ts'
 import { orUnavailable, type Sql, type Transaction } from '../database/database.ts'
@@ -41,17 +42,21 @@ export async function refuseBesideFormer(sql: Sql): Promise<void> {
  * Whether a replica of the former release is connected. One may come at any time, where an operator goes back to that
  * release. It is seen before it publishes its first event. UNAVAILABLE STORE_UNAVAILABLE.
  */
-export async function isBesideFormer(sql: Sql): Promise<boolean> {
-  if (performance.now() < (aloneUntil.get(sql) ?? 0)) return false
-  const asked = performance.now()
-  if ((await orUnavailable(runningReleases(sql))).includes(roster.former)) return true
-  aloneUntil.set(sql, asked + aloneFor)
-  return false
+export function isBesideFormer(sql: Sql): Promise<boolean> {
+  let cache = answers.get(sql)
+  if (!cache) answers.set(sql, (cache = createCache({ capacity: 1, maxAge: aloneFor })))
+  const known = cache.get('')
+  if (known !== undefined) return Promise.resolve(known)
+  return cache.obtain('', async () => {
+    const isBeside = (await orUnavailable(runningReleases(sql))).includes(roster.former)
+    // Whoever waits for the former replica to end learns of it at once.
+    return { value: isBeside, ...(isBeside && { until: 0 }) }
+  })
 }
 
 /** Milliseconds. A replica takes longer from its first connection to its first look at the outbox. */
 const aloneFor = 100
-const aloneUntil = new WeakMap<Sql, number>()
+const answers = new WeakMap<Sql, Cache<boolean>>()
 
 // No other release comes after it.
 function newest(notes: Required<Other>[]): Other {
