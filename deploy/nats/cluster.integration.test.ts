@@ -1,7 +1,8 @@
 import type { JetStreamManager } from 'nats'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { startStreamKeeper } from '#lib/outbox/stream-keeper'
+import { ensureStream, type KeeperOptions, startStreamKeeper } from '#lib/outbox/stream-keeper'
 import { streamName } from '#lib/events/stream'
+import { isOlder } from '#lib/health/old-server'
 import { connectNats, type Nats } from '#lib/nats/connect-nats'
 import { type NatsCluster, startNatsCluster } from '#test/support/nats-cluster'
 import { startOwnNats } from '#test/support/publishing'
@@ -27,10 +28,10 @@ const info = () => manager.streams.info(streamName)
 const publish = (id: string) =>
   users!.connection.jetstream().publish('roster.events.users.acme.user.u.added', id, { msgID: id, timeout: 2000 })
 
-async function keep(natsUrl: { keeper: string }, replicas?: number) {
+async function keep(natsUrl: { keeper: string }, wanted: Pick<KeeperOptions, 'replicas' | 'compression'> = {}) {
   const { log, lines } = keepingLog()
   const nats = await connectNats(natsUrl.keeper, 'keeper', silent)
-  const keeper = startStreamKeeper({ nats, log, replicas })
+  const keeper = startStreamKeeper({ nats, log, ...wanted })
   onTestFinished(async () => {
     await keeper.stop()
     await nats.connection.close()
@@ -44,7 +45,7 @@ describe('a cluster of three servers', () => {
     await vi.waitFor(async () => expect((await info()).config.num_replicas).toBe(1), soon)
     await vi.waitFor(() => publish('first'), soon)
     const { config, created } = await info()
-    const lines = await keep(cluster.natsUrl, 3)
+    const lines = await keep(cluster.natsUrl, { replicas: 3 })
     await vi.waitFor(
       async () => expect((await info()).cluster?.replicas?.filter(({ current }) => current)).toHaveLength(2),
       soon,
@@ -104,9 +105,25 @@ test('where one server is no cluster, the log says which setting cannot be, and 
   onTestFinished(() => own.connection.close())
   const there = await own.connection.jetstreamManager()
   await vi.waitFor(() => there.streams.info(streamName), soon)
-  const lines = await keep(servers.natsUrl, 3)
+  const lines = await keep(servers.natsUrl, { replicas: 3 })
   await vi.waitFor(() => expect(lines.join('')).toContain('NATS_STREAM_REPLICAS cannot be 3: '), soon)
   expect((await there.streams.info(streamName)).config.num_replicas).toBe(1)
   await there.streams.delete(streamName)
   await vi.waitFor(async () => expect((await there.streams.info(streamName)).config.num_replicas).toBe(1), soon)
+}, 90_000)
+
+test('the stream is compressed, also one that is there, and where NATS is too old, the log says so', async () => {
+  const servers = await startOwnNats()
+  onTestFinished(() => servers.stop())
+  const own = await connectNats(servers.natsUrl.admin, 'admin', silent)
+  onTestFinished(() => own.connection.close())
+  const there = await own.connection.jetstreamManager()
+  await ensureStream(there)
+  const lines = await keep(servers.natsUrl, { compression: 's2' })
+  const says = async () => [(await there.streams.info(streamName)).config.compression ?? 'none', lines.join('')]
+  const isOld = isOlder(own.connection.info!.version, '2.10')
+  const expected = isOld ? ['none', expect.stringContaining('has no effect before NATS 2.10')] : ['s2', '']
+  await vi.waitFor(async () => expect(await says()).toEqual(expected), soon)
+  await there.streams.delete(streamName)
+  await vi.waitFor(async () => expect(await says()).toEqual(expected), soon)
 }, 90_000)

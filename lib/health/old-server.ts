@@ -10,8 +10,16 @@ export class OldServer extends Error {
 
 /** Throws where a server is too old, by what it says of its version: `15.18 (Debian 15.18-1)`, `2.12.0-RC.1`. */
 export function refuseOld(server: keyof typeof oldest, said: string): void {
-  const version = /^[\d.]+/.exec(said)?.[0] ?? said
-  const [is, needed] = [version, oldest[server]].map((text) => text.split('.').map(Number))
+  if (isOlder(said, oldest[server])) throw new OldServer(server, versionIn(said))
+}
+
+/** Whether what a server says of its version is older than this one. */
+export function isOlder(said: string, than: string): boolean {
+  const [is, needed] = [versionIn(said), than].map((text) => text.split('.').map(Number))
   const place = needed!.findIndex((number, index) => number !== (is![index] ?? 0))
-  if (place >= 0 && (is![place] ?? 0) < needed![place]!) throw new OldServer(server, version)
+  return place >= 0 && (is![place] ?? 0) < needed![place]!
+}
+
+function versionIn(said: string): string {
+  return /^[\d.]+/.exec(said)?.[0] ?? said
 }

@@ -10,9 +10,11 @@ import {
   NatsError,
   RetentionPolicy,
   StorageType,
+  type StoreCompression,
   type StreamInfo,
 } from 'nats'
 import type { Log } from '../log.ts'
+import { isOlder } from '../health/old-server.ts'
 import type { Nats } from '../nats/connect-nats.ts'
 import type { Service } from '../process.ts'
 import { checkpointSubject } from '../events/checkpoint-subject.ts'
@@ -40,13 +42,14 @@ const nanosecondsPerMillisecond = 1_000_000
  * Creates the stream and its consumers, now and whenever they are missing. Answers questions about the state of the
  * stream, and removes the events of an aggregate that came to its end. Of several keepers, one answers.
  */
-export function startStreamKeeper({ nats, log, erasable, replicas }: KeeperOptions): Service {
+export function startStreamKeeper({ nats, log, erasable, replicas, compression }: KeeperOptions): Service {
   const { connection } = nats
   let looking: Promise<StreamInfo> | undefined
   let next: Promise<StreamInfo> | undefined
   let known = false
   let consumersOf = ''
   let failure = ''
+  let warned = false
   let size: number | undefined
   let infos: ConsumerInfo[] = []
   const infoOf = (consumer: string) => infos.find(({ name }) => name === consumer)
@@ -75,16 +78,27 @@ export function startStreamKeeper({ nats, log, erasable, replicas }: KeeperOptio
 
   async function lookBy(apiPrefix: string): Promise<StreamInfo> {
     const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
-    let info = await ensureStream(manager, { wait: known ? goneFor : 0, replicas })
+    const wanted = { replicas, compression: possibleCompression() }
+    let info = await ensureStream(manager, { wait: known ? goneFor : 0, ...wanted })
     known = true
     size = info.state.bytes
     if (info.created !== consumersOf) {
       infos = await ensureConsumers(manager)
-      await ensureReplicas(manager, info, replicas)
+      await ensureReplicas(manager, info, wanted.replicas)
+      await ensureCompression(manager, info, wanted.compression)
       info = await passConsumers(manager, log)
       consumersOf = info.created
     }
     return info
+  }
+
+  // The stream serves without it, too, so nothing waits for a newer NATS.
+  function possibleCompression(): StreamCompression | undefined {
+    const version = connection.info!.version
+    if (compression !== 's2' || !isOlder(version, '2.10')) return compression
+    if (!warned) log.warn({ version }, 'NATS_STREAM_COMPRESSION has no effect before NATS 2.10')
+    warned = true
+    return undefined
   }
 
   async function answer(message: Msg) {
@@ -159,12 +173,16 @@ export interface KeeperOptions {
   erasable?: Erasable
   /** The servers that hold the stream. Without it: one for a new stream, and as many as there are for an existing one. */
   replicas?: number | undefined
+  /** How NATS stores the stream; an existing one from the next start of NATS on. Without it: as it is, or not compressed. */
+  compression?: StreamCompression | undefined
 }
+
+export type StreamCompression = `${StoreCompression}`
 
 /** Creates the stream where it is missing, after `wait` milliseconds. Does not change an existing one. */
 export async function ensureStream(
   manager: JetStreamManager,
-  { wait = 0, replicas }: { wait?: number; replicas?: number | undefined } = {},
+  { wait = 0, replicas, compression }: { wait?: number } & Pick<KeeperOptions, 'replicas' | 'compression'> = {},
 ): Promise<StreamInfo> {
   return orMake(
     () => manager.streams.info(streamName),
@@ -179,6 +197,7 @@ export async function ensureStream(
           max_age: nanos(30 * 24 * 60 * 60 * 1000),
           duplicate_window: nanos(2 * 60 * 1000),
           ...(replicas && { num_replicas: replicas }),
+          ...(compression === 's2' && { compression: 's2' as StoreCompression }),
         })
         .catch((cause: Error) => {
           throw replicas && /replica|cluster|peer/i.test(cause.message) ? notSo(replicas, cause) : cause
@@ -187,14 +206,19 @@ export async function ensureStream(
   )
 }
 
-// The one thing that is ever changed on an existing stream. Its consumers follow it.
+// One of two things that are ever changed on an existing stream. Its consumers follow it.
 async function ensureReplicas(manager: JetStreamManager, { config, cluster }: StreamInfo, replicas?: number) {
   if (replicas === undefined || config.num_replicas === replicas) return
-  // Such a server would note the number, and keep one copy.
-  if (!cluster) throw notSo(replicas, new Error('NATS is no cluster'))
+  // Such a server would note the number, and keep one copy. Since 2.12 it names a leader all the same.
+  if (!cluster?.name) throw notSo(replicas, new Error('NATS is no cluster'))
   await manager.streams.update(streamName, { num_replicas: replicas }).catch((cause: Error) => {
     throw notSo(replicas, cause)
   })
+}
+
+async function ensureCompression(manager: JetStreamManager, { config }: StreamInfo, wanted?: StreamCompression) {
+  if (wanted === undefined || (config.compression ?? 'none') === (wanted as StoreCompression)) return
+  await manager.streams.update(streamName, { compression: wanted as StoreCompression })
 }
 
 function notSo(replicas: number, cause: Error): Error {

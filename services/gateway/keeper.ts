@@ -22,7 +22,12 @@ export function startKeeper(config: GatewayConfig, log: Log): Service {
     const { connection, ...nats } = await connectNats(config.NATS_KEEPER_URL || config.NATS_URL, 'keeper', log)
     clearTimeout(late)
     if (stopped) return connection.close()
-    const keeper = startStreamKeeper({ nats: { connection, ...nats }, log, replicas: config.NATS_STREAM_REPLICAS })
+    const keeper = startStreamKeeper({
+      nats: { connection, ...nats },
+      log,
+      replicas: config.NATS_STREAM_REPLICAS,
+      compression: config.NATS_STREAM_COMPRESSION,
+    })
     running = { stop: () => keeper.stop().then(() => connection.close()) }
   }
   start().catch((error: unknown) => log.error({ err: error }, 'the keeper of the stream could not be started'))
