@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { readServerUrls } from '../config/server-urls.ts'
 import { connectionOptions } from './database.ts'
 import { lookAtHosts, refuseSeveralPrimaries } from './look-at-hosts.ts'
 import { refuseOldPostgres } from './refuse-old-postgres.ts'
@@ -41,7 +42,8 @@ async function prove(url: string, service: string, signal: AbortSignal | undefin
   const close = () => void Promise.all([one, other].map((sql) => sql.end({ timeout: 0 })))
   signal?.addEventListener('abort', close, { once: true })
   try {
-    refuseSeveralPrimaries(await lookAtHosts(url, (host) => open(host, service)))
+    if (readServerUrls(url)!.hosts.length > 1)
+      refuseSeveralPrimaries(await lookAtHosts(url, (host) => open(host, service)))
     await refuseOldPostgres(one)
     await compareSessions(one, other)
     await compareSettings(one)
