@@ -1,5 +1,3 @@
-import { batchCalls } from '#lib/batch-calls'
-import type { Sql } from '#lib/database/database'
 import { startFollowing } from '#lib/subscriptions/follow'
 import type { Feed } from '#lib/subscriptions/own-events'
 import type { Nats } from '#lib/nats/connect-nats'
@@ -18,8 +16,7 @@ export function startKeepingLoginAddresses(
   feed: Feed<object>,
   lookEvery = 5000,
 ): Service {
-  const { sql, personal, log } = context
-  const isNamed = batchCalls((names: Name[]) => areNamed(sql, names), { span: { name: 'look for login addresses' } })
+  const { sql, log } = context
   return startFollowing({
     name: keeper,
     service: 'users',
@@ -30,11 +27,10 @@ export function startKeepingLoginAddresses(
       if (isUnverified && type.startsWith('roster.user.human.added.')) return
       const isOnlySet = isUnverified && type.startsWith('roster.user.email.changed.')
       const email = isOnlySet ? data['email'] : undefined
-      if (typeof email === 'string' && !(await isNamed({ userId: aggregateId, address: addressKey(personal, email) })))
-        return
+      if (typeof email === 'string' && !(await isNamedBy(context, aggregateId, email))) return
       await keepLoginAddresses(context, aggregateId)
     },
-    atOnce: 50,
+    atOnce: 10,
     lookEvery,
     sql,
     nats,
@@ -42,21 +38,13 @@ export function startKeepingLoginAddresses(
   })
 }
 
-interface Name {
-  userId: string
-  address: string
-}
-
 // An address without a word for it is taken away where it was proved, and changes nothing else. Nothing is locked for this
 // look: another replica that writes rows looks for later events after that.
-async function areNamed(sql: Sql, names: Name[]): Promise<boolean[]> {
-  const rows = await sql<Name[]>`
-    select l.user_id as "userId", l.address from json_to_recordset(${JSON.stringify(names)}::text::json)
-      as n("userId" text, address text)
-    join login_addresses l on l.user_id = n."userId" and l.address = n.address
+async function isNamedBy({ sql, personal }: KeepingContext, userId: string, email: string): Promise<boolean> {
+  const { count } = await sql`
+    select from login_addresses where user_id = ${userId} and address = ${addressKey(personal, email)}
   `
-  const found = new Set(rows.map(({ userId, address }) => `${userId} ${address}`))
-  return names.map(({ userId, address }) => found.has(`${userId} ${address}`))
+  return count > 0
 }
 
 type KeepingContext = Pick<Context, 'sql' | 'personal'>
