@@ -13,7 +13,7 @@ export interface FoundHost {
 
 /** Two hosts of PostgreSQL take writes. Whatever is written to one of them may be lost with it. */
 export class SeveralPrimaries extends Error {
-  /** A connection error: whoever waits for PostgreSQL waits until there is one. */
+  /** Counts as a connection error, so a service that starts retries until a single primary is left. */
   readonly code = 'SEVERAL_PRIMARIES'
   constructor(hosts: string[]) {
     super(`PostgreSQL at ${hosts.join(' and at ')} takes writes, and only one may: stop the former primary`)

@@ -61,7 +61,7 @@ export async function keepLoginAddresses(context: KeepingContext, userId: string
   }
 }
 
-/** Returns the sequence of the person at least up to which the events were read. Undefined: nobody is there. */
+/** Returns the sequence that the person's aggregate had before its events were read. Undefined: it does not exist. */
 async function writeLoginAddresses(context: KeepingContext, userId: string): Promise<string | undefined> {
   return context.sql.begin(async (transaction) => {
     // One replica at a time. An erasure destroys the key first: it waits for this lock, or this finds nobody.
