@@ -1,10 +1,12 @@
 import type { FileRegistry } from '@bufbuild/protobuf'
 import {
   type EventFilter,
+  type EventTypes,
   ListedEvent,
   type ListEventsRequest,
   type ListEventsResponse,
 } from '#gen/roster/feed/v1/feed'
+import { meansType } from '../events/event-type.ts'
 import { describeEnvelope, describeEvent, withReadablePlace } from '../events/cloud-event.ts'
 import { eventId, type StoredEvent } from '../events/stored-event.ts'
 import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
@@ -64,15 +66,15 @@ export function createFeed(options: FeedOptions) {
   const { service, sql, log, messages, mostLookedAt: window = mostLookedAt, recent, personal } = options
   const said = new Set<string>()
 
-  function list(row: StoredEvent): Listed {
+  function list(row: StoredEvent, hasData: boolean): Listed {
     const position = toPosition(row)
     let problem: unknown
     try {
       const listed = measured({
         position,
         event: {
-          ...describeEvent(service, row, messages),
-          dataOmitted: row.erased ? 'forgotten' : '',
+          ...(hasData ? describeEvent(service, row, messages) : { ...describeEnvelope(service, row), data: undefined }),
+          dataOmitted: hasData ? (row.erased ? 'forgotten' : '') : unasked,
           time: row.created_at,
         },
       })
@@ -90,7 +92,12 @@ export function createFeed(options: FeedOptions) {
     return measured({ position, event })
   }
 
-  const opened = async (rows: StoredEvent[]) => (personal ? orUnavailable(personal.decryptEvents(sql, rows)) : rows)
+  async function listAll(rows: StoredEvent[], dataOf: EventTypes | undefined): Promise<Listed[]> {
+    const isWanted = passing(dataOf?.eventTypes)
+    const wanted = rows.filter(isWanted)
+    const opened = (personal ? await orUnavailable(personal.decryptEvents(sql, wanted)) : wanted).values()
+    return rows.map((row) => (isWanted(row) ? list(opened.next().value!, true) : list(row, false)))
+  }
 
   const through = createFairSemaphore(size, overloaded)
   return (_context: unknown, request: ListEventsRequest, { deadline }: { deadline: number } = unhurried) =>
@@ -110,7 +117,7 @@ export function createFeed(options: FeedOptions) {
     if (recent) lookups.add(1, 'events', known ? 'hit' : 'miss')
     if (known) {
       const passing = known.filter((row) => passesFilter(filter, row))
-      const events = fit((await opened(passing.slice(0, limit))).map(list))
+      const events = fit(await listAll(passing.slice(0, limit), request.dataOf))
       const isAll = events.length === passing.length
       // There may be more in PostgreSQL: the next call looks there.
       return { events, next: isAll ? toPosition(known.at(-1)!) : events.at(-1)!.position, endReached: false }
@@ -119,7 +126,7 @@ export function createFeed(options: FeedOptions) {
     const { last, endReached } = await orUnavailable(look(sql, after, filter, window))
     if (last === after) return { events: [], next: last, endReached }
     const rows = await orUnavailable(read(sql, after, last, filter, limit))
-    const events = fit((await opened(rows)).map(list))
+    const events = fit(await listAll(rows, request.dataOf))
     const found = rows[0]?.found ?? 0
     const all = events.length === found && found < limit
     return { events, next: all ? last : events.at(-1)!.position, endReached: all && endReached }
@@ -137,13 +144,33 @@ const everything: EventFilter = {
   since: undefined,
 }
 
+/** The `data_omitted` of an event whose data was not asked for. */
+const unasked = 'unasked'
+
+// Many events have few types.
+function passing(eventTypes: string[] | undefined): (row: StoredEvent) => boolean {
+  if (!eventTypes) return () => true
+  const known = new Map<string, boolean>()
+  return (row) => {
+    const type = `${row.aggregate_type}.${row.type}`
+    const passes = known.get(type) ?? eventTypes.some((wanted) => meansType(wanted, type))
+    known.set(type, passes)
+    return passes
+  }
+}
+
 interface Listed {
   listed: ListedEvent
   bytes: number
 }
 
+// A small event is not encoded for its size, which costs more than all else of it. The longest encoding, of a list of
+// numbers, has three times these bytes, so the answer stays below the limit of NATS all the same.
 function measured(listed: ListedEvent): Listed {
-  return { listed, bytes: ListedEvent.encode(listed).finish().length }
+  const { data } = listed.event!
+  const characters = data === undefined ? 0 : JSON.stringify(data).length
+  const isSmall = characters < 64 * 1024
+  return { listed, bytes: isSmall ? 1000 + 2 * characters : ListedEvent.encode(listed).finish().length }
 }
 
 function fit(events: Listed[]): ListedEvent[] {

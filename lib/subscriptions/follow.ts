@@ -30,6 +30,8 @@ export interface FollowOptions {
    * Long work looks at `stopped` and returns early: the event then comes again.
    */
   handle(event: Event, stopped: AbortSignal): Promise<void>
+  /** Those of a page of events that need work, by one look for all. A dead letter is not asked about. Default: all. */
+  needWork?(events: Event[]): Promise<ReadonlySet<Event>>
   /** Events to work on at the same time. Default: 1, which keeps the order of commits. */
   atOnce?: number
   /** The database of the following service. */
@@ -59,7 +61,7 @@ const longestPause = 60 * 60_000
  * ever, after pauses that grow to an hour.
  */
 export function startFollowing(options: FollowOptions): Service {
-  const { name, service, eventTypes, handle, atOnce = 1, sql, nats, log, lookEvery = 5000 } = options
+  const { name, service, eventTypes, handle, needWork, atOnce = 1, sql, nats, log, lookEvery = 5000 } = options
   // A service that was taken over must not speak for a sister.
   const feed = ownEvents(service, options.feed, log)
   const filter = {
@@ -107,7 +109,9 @@ export function startFollowing(options: FollowOptions): Service {
   // Returns whether there may be more.
   async function takePage(stopped: AbortSignal): Promise<boolean> {
     let place = await readPlace(sql, name)
-    const { events, next, endReached } = await list(place, pageSize)
+    const { events: all, next, endReached } = await list(place, pageSize)
+    const needed = await needWork?.(all.map(({ event }) => event!))
+    const events = needed ? all.filter(({ event }) => needed.has(event!)) : all
     for (let begin = 0; begin < events.length; begin += atOnce) {
       const some = events.slice(begin, begin + atOnce)
       // Wait for all of them, even if one fails: nothing may still be at work after a stop.

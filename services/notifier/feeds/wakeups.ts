@@ -59,7 +59,8 @@ export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; l
 
   async function look(name: string, after?: EventPosition): Promise<EventPosition> {
     const call = { requestId: '', deadline: Date.now() + 5 * lookEvery }
-    const request = { after, fromEnd: after === undefined, filter: undefined, limit: 1000 }
+    const dataOf = { eventTypes: [] }
+    const request = { after, fromEnd: after === undefined, filter: undefined, limit: 1000, dataOf }
     const { events, next } = await ask(() => feeds[name]!(request, call), Infinity)
     wake(
       name,

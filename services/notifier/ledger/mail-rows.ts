@@ -47,6 +47,7 @@ export const mostWrongTries = 5
 const emailCode = 'roster.user.email.code.requested.v1'
 const passwordCode = 'roster.user.password.code.requested.v1'
 const notice = 'roster.user.email.notice.requested.v1'
+const removed = 'roster.user.removed.v1'
 
 /** `drops`: queued mails of the user that were asked for by these events, and are not to be sent any more. */
 interface Meaning {
@@ -73,9 +74,14 @@ const meanings: Record<string, Meaning> = {
   [notice]: { what: 'requested' },
   'roster.user.email.notice.sent.v1': { what: 'sent' },
   'roster.user.email.notice.failed.v1': { what: 'failed' },
-  'roster.user.removed.v1': { what: 'dropped', drops: [emailCode, passwordCode, notice] },
+  [removed]: { what: 'dropped', drops: [emailCode, passwordCode, notice] },
   'roster.user.forgotten.v1': { what: 'dropped' },
 }
+
+/** The types of the events of which these rows need more than the envelope. */
+export const typesWithFacts = Object.keys(meanings).filter(
+  (type) => meanings[type]!.what !== 'dropped' || type === removed,
+)
 
 /** Makes jobs of the mails that the event stream does not announce. */
 export function unannouncedMails(events: Event[], now: Date): MailJob[] {

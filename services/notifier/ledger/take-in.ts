@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { EventFilter, EventPosition, ListedEvent, ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import type {
+  EventFilter,
+  EventPosition,
+  ListedEvent,
+  ListEventsRequest,
+  ListEventsResponse as Page,
+} from '#gen/roster/feed/v1/feed'
 import type { Sql, Transaction } from '#lib/database/database'
 import { watchLag } from '#lib/subscriptions/watch-lag'
+import { plainType } from '#lib/events/event-type'
 import { hintSubject } from '#lib/events/hints'
 import { instance } from '#lib/instance'
 import type { Log } from '#lib/log'
@@ -11,12 +18,12 @@ import { pause, repeat } from '#lib/repeat'
 import { telemetry } from '#lib/telemetry/telemetry'
 import { throttled } from '#lib/throttled'
 import type { Feeds } from '../feeds/read-events.ts'
-import { endedSessions, noteEndedSessions } from '../logouts/ended-sessions.ts'
+import { ended as endedType, endedSessions, noteEndedSessions } from '../logouts/ended-sessions.ts'
 import type { MailJob } from '../mails/mail-queue.ts'
 import { intakeLag, intakeLagAge } from '../measures.ts'
-import { mostWrongTries, unannouncedMails } from './mail-rows.ts'
+import { mostWrongTries, typesWithFacts, unannouncedMails } from './mail-rows.ts'
 import { portions } from './portions.ts'
-import type { Receiver } from './webhook-rows.ts'
+import { isFor, type Receiver } from './webhook-rows.ts'
 
 const pageSize = 500
 /** Milliseconds between two looks if no hint comes. */
@@ -25,6 +32,8 @@ const lookEvery = 5000
 const collectFor = 50
 const retryAfter = 1000
 const answerWithin = 10_000
+/** The events that the ledger itself reads. */
+const ownTypes = [...typesWithFacts, endedType].map(plainType)
 const historyFor = 30 * 24 * 60 * 60_000
 
 export interface TakeInOptions {
@@ -75,26 +84,38 @@ export function startTakingIn({
   // The events that are still to come were added after this time. Once PostgreSQL's clock was set back, they bear an
   // earlier one, from before a webhook was added.
   let addedAfter = new Date(0)
+  // A webhook wanted an event of the last page.
+  let wantsData = false
 
   const place = async () => (await readPlace(sql, service)).reached
   const begin = async () => recently((await readPlace(sql, service)).now)
   const watching = watchLag({ feed, place, begin, lag: intakeLag, age: intakeLagAge, label: service })
 
+  // Most instances have few webhooks. So the page has the data that the ledger itself needs, and is read again with all
+  // data where a webhook wants an event of it.
+  async function readPage(
+    request: ListEventsRequest,
+    hasData: boolean,
+  ): Promise<{ page: Page; receivers: Receiver[] }> {
+    const call = { requestId: randomUUID(), deadline: Date.now() + answerWithin }
+    const page = await feed(hasData ? request : { ...request, dataOf: { eventTypes: ownTypes } }, call)
+    if (page.events.length === 0) return { page, receivers: [] }
+    const owners = new Set([instance.id, ...page.events.map(({ event }) => event!.organizationId)])
+    // After the events were read, so that a webhook older than an event is among them.
+    const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
+    wantsData = page.events.some(({ event }) => receivers.some((receiver) => isFor(receiver, event!, addedAfter)))
+    return wantsData && !hasData ? readPage(request, true) : { page, receivers }
+  }
+
   // Returns whether there may be more.
   async function takeIn(): Promise<boolean> {
     const { reached, now } = await readPlace(sql, service)
-    const page = await feed(reached ? next(reached) : first(now), {
-      requestId: randomUUID(),
-      deadline: Date.now() + answerWithin,
-    })
+    const { page, receivers } = await readPage(reached ? next(reached) : first(now), wantsData)
     const passed = [addedAfter, ...page.events.map(({ event }) => event!.time!), ...(page.endReached ? [now] : [])]
     if (page.events.length === 0 && page.endReached) {
       addedAfter = latest(passed)
       return false
     }
-    const owners = new Set([instance.id, ...page.events.map(({ event }) => event!.organizationId)])
-    // After the events were read, so that a webhook older than an event is among them.
-    const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
     // Another service must not speak for users.
     const ended = service === 'users' ? endedSessions(page.events.map(({ event }) => event!)) : []
     let was = reached

@@ -38,7 +38,8 @@ export function webhookRows(events: Event[], receivers: Receiver[], addedAfter: 
   })
 }
 
-function isFor(
+/** Whether a webhook wants an event. */
+export function isFor(
   { all_organizations, organization_id, event_types, created_at }: Receiver,
   event: Event,
   addedAfter: Date,

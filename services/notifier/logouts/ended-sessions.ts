@@ -9,7 +9,8 @@ export type LogoutUsers = Client<typeof InternalServiceDefinition, 'listSessionA
 /** What this process asks, and for how long it waits. */
 export const asking = { within: 10_000 }
 
-const ended = 'roster.session.ended.v1'
+/** The type of their events. */
+export const ended = 'roster.session.ended.v1'
 const portion = 50
 
 /** The rows of the sessions that ended by these events of users. */

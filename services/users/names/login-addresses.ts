@@ -1,3 +1,4 @@
+import type { Event } from '#gen/roster/feed/v1/feed'
 import { startFollowing } from '#lib/subscriptions/follow'
 import type { Feed } from '#lib/subscriptions/own-events'
 import type { Nats } from '#lib/nats/connect-nats'
@@ -22,14 +23,8 @@ export function startKeepingLoginAddresses(
     service: 'users',
     feed,
     eventTypes: ['user.human.added', 'user.email.changed', 'user.email.verified'],
-    async handle({ aggregateId, type, data }) {
-      const isUnverified = data?.['isVerified'] === false
-      if (isUnverified && type.startsWith('roster.user.human.added.')) return
-      const isOnlySet = isUnverified && type.startsWith('roster.user.email.changed.')
-      const email = isOnlySet ? data['email'] : undefined
-      if (typeof email === 'string' && !(await isNamedBy(context, aggregateId, email))) return
-      await keepLoginAddresses(context, aggregateId)
-    },
+    needWork: (events) => withoutUnproved(context, events),
+    handle: ({ aggregateId }) => keepLoginAddresses(context, aggregateId),
     atOnce: 10,
     lookEvery,
     sql,
@@ -40,11 +35,25 @@ export function startKeepingLoginAddresses(
 
 // An address without a word for it is taken away where it was proved, and changes nothing else. Nothing is locked for this
 // look: another replica that writes rows looks for later events after that.
-async function isNamedBy({ sql, personal }: KeepingContext, userId: string, email: string): Promise<boolean> {
-  const { count } = await sql`
-    select from login_addresses where user_id = ${userId} and address = ${addressKey(personal, email)}
+async function withoutUnproved({ sql, personal }: KeepingContext, events: Event[]): Promise<Set<Event>> {
+  const needed = new Set(events)
+  const changes: { event: Event; address: string }[] = []
+  for (const event of events) {
+    const { type, data } = event
+    if (data?.['isVerified'] !== false) continue
+    const { email } = data
+    if (type.startsWith('roster.user.human.added.')) needed.delete(event)
+    else if (typeof email === 'string') changes.push({ event, address: addressKey(personal, email) })
+  }
+  if (changes.length === 0) return needed
+  const rows = await sql<{ index: number }[]>`
+    select (c.index - 1)::int as index from unnest(
+      ${changes.map(({ event }) => event.aggregateId)}::text[], ${changes.map(({ address }) => address)}::text[]
+    ) with ordinality c (user_id, address, index) join login_addresses using (user_id, address)
   `
-  return count > 0
+  const named = new Set(rows.map(({ index }) => index))
+  for (const [index, { event }] of changes.entries()) if (!named.has(index)) needed.delete(event)
+  return needed
 }
 
 type KeepingContext = Pick<Context, 'sql' | 'personal'>
