@@ -81,7 +81,11 @@ function isWhole(request: Readable & { complete?: boolean }): boolean {
 }
 
 async function takeBody(request: Readable, { bytes, hold }: Pick<Allowance, 'bytes' | 'hold'>, limit: number) {
-  const body = (request.read() as Buffer | null) ?? Buffer.alloc(0)
+  // Node 26 gives one piece at a time.
+  const pieces: Buffer[] = []
+  for (let piece; (piece = request.read() as Buffer | null);) pieces.push(piece)
+  const [first] = pieces
+  const body = first && pieces.length === 1 ? first : Buffer.concat(pieces)
   if (body.length > limit) throw tooLarge(bytes)
   hold.take(body.length)
   hold.add(-unreadBytes)

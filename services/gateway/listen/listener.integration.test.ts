@@ -34,7 +34,7 @@ test('with TLS, HTTP/1.1 and HTTP/2 share the port, and a client that offers bot
   onTestFinished(remove)
   const gateway = await start({ [setEmail.subject]: () => ({}) }, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key })
   const { port } = gateway
-  expect(await callGrpc(`127.0.0.1:${port}`, credentials.createSsl(Buffer.from(ca)))).toBe(0)
+  expect(await callGrpc(`localhost:${port}`, credentials.createSsl(Buffer.from(ca)))).toBe(0)
 
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   request(`${gateway.url}/healthz`, { ca, servername: 'localhost' }, (response) =>
@@ -77,7 +77,7 @@ test('with TLS, HTTP/1.1 and HTTP/2 share the port, and a client that offers bot
   const plain = connect(port, '127.0.0.1')
   plain.end('GET /healthz HTTP/1.1\r\n\r\n')
   expect((await buffer(plain)).toString()).not.toContain('200')
-  expect(await callGrpc(`127.0.0.1:${port}`, credentials.createSsl(Buffer.from(ca)))).toBe(0)
+  expect(await callGrpc(`localhost:${port}`, credentials.createSsl(Buffer.from(ca)))).toBe(0)
 })
 
 test('the protocol is recognized also where its first bytes arrive one by one', async () => {

@@ -125,13 +125,13 @@ function sniff(socket: Socket, timeout: number, decide: (isHttp2: boolean | unde
   const giveUp = () => settle(undefined)
   let head = Buffer.alloc(0)
   const look = () => {
-    const bytes = socket.read() as Buffer | null
-    if (bytes === null) return
-    head = Buffer.concat([head, bytes])
-    const isPreface = head.subarray(0, preface.length).equals(preface.subarray(0, head.length))
-    if (isPreface && head.length < preface.length) return
-    socket.unshift(head)
-    settle(isPreface)
+    for (let bytes; (bytes = socket.read() as Buffer | null);) {
+      head = Buffer.concat([head, bytes])
+      const isPreface = head.subarray(0, preface.length).equals(preface.subarray(0, head.length))
+      if (isPreface && head.length < preface.length) continue
+      socket.unshift(head)
+      return settle(isPreface)
+    }
   }
   socket.on('readable', look).on('error', quit).on('end', quit).on('close', giveUp)
 }
