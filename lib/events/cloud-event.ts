@@ -93,10 +93,17 @@ export function withReadablePlace(event: StoredEvent): StoredEvent {
 
 // PostgreSQL knows times before our era, and an end of time. Clients know years of four digits.
 function timeOf({ created_at }: StoredEvent): string {
-  const time = created_at.toISOString()
-  if (!/^\d{4}-/.test(time) || time < '0001') throw new RangeError(`${time} is no time that a client can read`)
-  return time
+  const moment = created_at.getTime()
+  // The events of a transaction have one time.
+  if (moment !== lastTime.moment) {
+    const text = created_at.toISOString()
+    if (!/^\d{4}-/.test(text) || text < '0001') throw new RangeError(`${text} is no time that a client can read`)
+    lastTime = { moment, text }
+  }
+  return lastTime.text
 }
+
+let lastTime = { moment: NaN, text: '' }
 
 function sequenceOf({ sequence }: StoredEvent): number {
   const number = Number(sequence)
