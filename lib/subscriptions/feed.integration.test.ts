@@ -53,6 +53,28 @@ test('an event is listed as it is published', async () => {
   expect(event!.time!.toISOString()).toBe(headers['ce-time'])
 })
 
+test('the events of the types that were asked for come with their data, the others without, from memory as from PostgreSQL', async () => {
+  const after = (await feed({ fromEnd: true })).next
+  await a.store.execute(add('asked', 'asked'))
+  await a.store.execute(count('asked'))
+  for (const from of [feed, feedOf(undefined, await allInMemory(), unreachable)]) {
+    const shown = async (eventTypes: string[]) =>
+      (await from({ after, dataOf: { eventTypes } })).events.map(({ event }) => [event!.dataOmitted, event!.data])
+    expect(await shown(['counter.added'])).toEqual([
+      ['', { name: 'asked' }],
+      ['unasked', undefined],
+    ])
+    expect(await shown(['counter.*'])).toEqual([
+      ['', { name: 'asked' }],
+      ['', { by: '' }],
+    ])
+    expect(await shown([])).toEqual([
+      ['unasked', undefined],
+      ['unasked', undefined],
+    ])
+  }
+})
+
 test('a follower gets every event once, even while slow transactions commit out of order', async () => {
   const seen: string[] = []
   let after: EventPosition | undefined

@@ -98,6 +98,19 @@ test('a follower gets each event of its types once, in the order of commits, fro
   await placed(ids(1, 9))
 })
 
+test('a follower looks at a page at once, works on what needs it alone, and passes the rest', async () => {
+  await addCounters(ids(1, 9))
+  const pages: number[] = []
+  follow({
+    async needWork(events) {
+      pages.push(events.length)
+      return new Set(events.filter(({ aggregateId }) => /[1357]$/.test(aggregateId)))
+    },
+  })
+  await placed(['c1', 'c3', 'c5', 'c7'])
+  expect(pages[0]).toBe(9)
+})
+
 test('a follower that was away goes on where it was', async () => {
   await addCounters(ids(1, 3))
   const first = follow()
