@@ -5,7 +5,7 @@ import { openDatabase, type Sql } from '#lib/database/database'
 import { migrate } from '#lib/schema/migrate'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { silent } from '#test/support/rpc'
-import { mailRows, mostWrongTries } from './mail-rows.ts'
+import { mailRows, mostWrongTries, typesWithFacts } from './mail-rows.ts'
 import { webhookRows } from './webhook-rows.ts'
 
 let database: TestDatabase
@@ -158,4 +158,11 @@ test('a removal looks at the deliveries of its user alone, however many there ar
   const before = await read()
   await takeIn('users', event('many-0-0', 'removed'))
   expect((await read()) - before).toBeLessThan(500)
+})
+
+test('a removal that can be undone takes nothing from deliveries, as it is listed where no webhook wants it', async () => {
+  await takeIn('users', added('w'))
+  const removal = event('w', 'removed', { forgetAt: new Date(Date.now() + 60_000).toISOString() })
+  await takeIn('users', { ...removal, data: typesWithFacts.includes(removal.type) ? removal.data : undefined })
+  expect(JSON.stringify(await deliveries('w'))).toMatch(/gigi/i)
 })
