@@ -65,7 +65,7 @@ test('after a clear, nothing is known', () => {
 })
 
 test.each([
-  ['many', 500, 100],
+  ['many', 1500, 100],
   ['large', 10, 1024 * 1024],
 ])('%s events push out the oldest', (_, count, bytes) => {
   const { positionsAfter, add } = open()
