@@ -147,7 +147,7 @@ test('large texts are not remembered: any number of them fills no memory', () =>
   const place = { type: 'user', id: 'a', sequence: 1 }
   const before = process.memoryUsage()
   for (let n = 0; n < 150; n++) encryptState(key, { ...place, state: `${n}${state}` })
-  // What nobody holds does not count.
+  // Garbage does not count.
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
   const { heapUsed, external } = process.memoryUsage()

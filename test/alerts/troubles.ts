@@ -46,7 +46,7 @@ export const troubles: Trouble[] = [
     },
   },
   {
-    name: 'a transaction that somebody left open in PostgreSQL',
+    name: 'an idle transaction in PostgreSQL',
     alerts: ['RosterTransactionOpen'],
     make: (running) => hold(running, (sql) => sql`select pg_current_xact_id()`),
   },
