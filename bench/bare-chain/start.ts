@@ -6,6 +6,8 @@ import { daemon } from '../../deploy/local/daemon.ts'
 import { freePort } from '../../deploy/local/ports.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
 
+const responses = ['bare', 'evented', 'minted', 'echo']
+
 export interface BareChain {
   /** One for each replica. */
   urls: string[]
@@ -36,8 +38,8 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, re
   `
   await addStream(natsUrl.admin)
 
-  const start = async (program: string, number = 1) => {
-    const name = `bare-chain-${program}-${number}`
+  const start = async (program: string, number = 1, chain = '') => {
+    const name = `bare-chain-${program}${chain && `-${chain}`}-${number}`
     const port = await freePort(0)
     const url = `http://127.0.0.1:${port}`
     const env = {
@@ -45,6 +47,7 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, re
       BENCH_NATS_URL: natsUrl.admin,
       BENCH_DATABASE_URL: databaseUrl,
       BENCH_PORT: String(port),
+      BENCH_CHAIN: chain,
     }
     const process_ = daemon(home, {
       name,
@@ -60,7 +63,9 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, re
     return { url, pid: process_.pid!, stop: () => process_.stop() }
   }
   const numbers = Array.from({ length: replicas }, (_, index) => index + 1)
-  const responders = await Promise.all(numbers.map((number) => start('responder', number)))
+  const responders = await Promise.all(
+    responses.flatMap((chain) => numbers.map((number) => start('responder', number, chain))),
+  )
   const [grpc, ...https] = await Promise.all([start('grpc'), ...numbers.map((number) => start('http', number))])
   const pidsOf = (processes: { pid: number }[]) => processes.map(({ pid }) => pid)
   return {
