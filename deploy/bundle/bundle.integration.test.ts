@@ -8,7 +8,7 @@ import { spawnOperator } from '#test/support/operator'
 import { deriveKeys } from '../derive-keys.ts'
 import { freePort } from '../local/ports.ts'
 import { startServers, type Servers } from '../local/servers.ts'
-import { nodeFlags, startServices, type Services } from '../local/services.ts'
+import { mallocEnvironment, nodeFlags, startServices, type Services } from '../local/services.ts'
 import { provision, storingServices, type StoringService } from '../provision.ts'
 
 // Outside the project, so that no node_modules is in reach.
@@ -142,9 +142,11 @@ test.runIf(process.platform === 'linux')('a service gives back memory of its sta
   await vi.waitFor(() => expect(read('VmRSS') / read('VmHWM')).toBeLessThan(0.9), { timeout: 50_000, interval: 500 })
 })
 
-test('containers run a service with the same flags as npm start', () => {
-  const [, entrypoint] = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8'))!
+test('containers run a service with the same flags and variables as npm start', () => {
+  const dockerfile = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8')
+  const [, entrypoint] = /^ENTRYPOINT (.*)$/m.exec(dockerfile)!
   expect(JSON.parse(entrypoint!)).toEqual(['node', ...nodeFlags])
+  for (const [name, value] of Object.entries(mallocEnvironment)) expect(dockerfile).toMatch(`\nENV ${name}=${value}\n`)
 })
 
 test('the licence of every package comes along', () => {
