@@ -24,6 +24,9 @@ interface Side {
   acknowledged: Stored
 }
 
+/** Seconds of each load before the first round: V8 still compiles for that long. */
+const warmUp = 8
+
 /** Runs the rounds and prints the tables. Returns the faults that it found. */
 export async function measureSpeed(options: Options): Promise<string[]> {
   const generator = startGenerator()
@@ -91,8 +94,8 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
       .map((encoding) => [workload, encoding] as const),
   )
   console.log('Warming up ...')
-  await take(ours, 'bare', 'json', 3)
-  for (const side of sides) for (const [workload, encoding] of plan) await take(side, workload, encoding, 3)
+  await take(ours, 'bare', 'json', warmUp)
+  for (const side of sides) for (const [workload, encoding] of plan) await take(side, workload, encoding, warmUp)
   const runs: Run[] = []
   for (let round = 1; round <= options.rounds; round++) {
     for (const [workload, encoding] of plan) {
