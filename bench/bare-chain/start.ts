@@ -4,6 +4,7 @@ import { connect } from 'nats'
 import postgres from 'postgres'
 import { daemon } from '../../deploy/local/daemon.ts'
 import { freePort } from '../../deploy/local/ports.ts'
+import { nodeFlags } from '../../deploy/local/services.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
 
 const responses = ['bare', 'evented', 'minted', 'echo']
@@ -53,7 +54,7 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, re
       name,
       kind: 'service',
       command: process.execPath,
-      args: [fileURLToPath(new URL(`./${program}.ts`, import.meta.url))],
+      args: [...nodeFlags, fileURLToPath(new URL(`./${program}.ts`, import.meta.url))],
       env,
       stopSignal: 'SIGTERM',
       ready: async () =>
