@@ -4,10 +4,7 @@ import { connect } from 'nats'
 import postgres from 'postgres'
 import { daemon } from '../../deploy/local/daemon.ts'
 import { freePort } from '../../deploy/local/ports.ts'
-import { nodeFlags } from '../../deploy/local/services.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
-
-const responses = ['bare', 'evented', 'minted', 'echo']
 
 export interface BareChain {
   /** One for each replica. */
@@ -39,8 +36,8 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, re
   `
   await addStream(natsUrl.admin)
 
-  const start = async (program: string, number = 1, chain = '') => {
-    const name = `bare-chain-${program}${chain && `-${chain}`}-${number}`
+  const start = async (program: string, number = 1) => {
+    const name = `bare-chain-${program}-${number}`
     const port = await freePort(0)
     const url = `http://127.0.0.1:${port}`
     const env = {
@@ -48,13 +45,12 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, re
       BENCH_NATS_URL: natsUrl.admin,
       BENCH_DATABASE_URL: databaseUrl,
       BENCH_PORT: String(port),
-      BENCH_CHAIN: chain,
     }
     const process_ = daemon(home, {
       name,
       kind: 'service',
       command: process.execPath,
-      args: [...nodeFlags, fileURLToPath(new URL(`./${program}.ts`, import.meta.url))],
+      args: [fileURLToPath(new URL(`./${program}.ts`, import.meta.url))],
       env,
       stopSignal: 'SIGTERM',
       ready: async () =>
@@ -64,9 +60,7 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, re
     return { url, pid: process_.pid!, stop: () => process_.stop() }
   }
   const numbers = Array.from({ length: replicas }, (_, index) => index + 1)
-  const responders = await Promise.all(
-    responses.flatMap((chain) => numbers.map((number) => start('responder', number, chain))),
-  )
+  const responders = await Promise.all(numbers.map((number) => start('responder', number)))
   const [grpc, ...https] = await Promise.all([start('grpc'), ...numbers.map((number) => start('http', number))])
   const pidsOf = (processes: { pid: number }[]) => processes.map(({ pid }) => pid)
   return {
