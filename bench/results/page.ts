@@ -214,8 +214,7 @@ function showHistory(speeds: Of<'speed'>[]): string[] {
   return [
     '## History',
     `Rate as a share of the bare chain, and CPU time. Up to 54b2f533 the shares are too high: the bare chain got slower with
-each statement (516 µs instead of 360 in the last of these runs). The driver kept a place for each statement that ever waited
-for a busy connection, and looked through all of them for the next. patches/ has what mends it.`,
+each statement (516 µs instead of 360 in the last of these runs). That was a [fault of the driver](decisions/7-patched-driver.md).`,
     table([['', 'commit', ...shown], ...lines]),
   ]
 }
