@@ -45,6 +45,11 @@ describe.skipIf(!unpacked)('pgBackRest (where Debian’s packages postgresql and
     let began = performance.now()
     await cluster.shell(documentLines('backup.md', 'pgbackrest-backup'), env)
     const backupTook = performance.now() - began
+    // pgBackRest knows the end of a backup to the second, and takes only one that ended before the second of the moment.
+    const [{ ended }] = await there.admin<[{ ended: string }]>`select now()::text as ended`
+    await expect
+      .poll(async () => (await there.admin`select date_trunc('second', now()) > ${ended}::timestamptz as is`)[0])
+      .toEqual({ is: true })
     const add = (userId: string) => there.act('AddMachineUser', { userId, userName: userId, name: userId })
     await add('before')
     const [{ until }] = await there.admin<[{ until: string }]>`select now()::text as until`
