@@ -56,10 +56,10 @@ const tries = [
 | the follower of login addresses looks at a page of changes by one statement; the ledger of the notifier gets the data of those events alone that it reads, and of all where a webhook wants one; the feed does not encode small events to learn their size | SetEmail takes 1.00 ± 0.01 times the CPU time of the code before sign-in by address (12 pairs); before, 1.15 ± 0.03 |
 | the same, Node 26, and 6,000 recent events in memory instead of 2,000, where the audit chain finds them | 14,000 events/s from the outbox instead of 10,600; 60 µs of users for an event instead of 80 |
 | Node 26.10 instead of 24.21 | CPU time of Token −8 ± 3 %, of SetEmail −5 ± 4 %, of GetUser +2 ± 2 %, ten pairs |
-| \`--max-semi-space-size=32\` instead of 16 | CPU time of SetEmail −6 ± 2 %, and 28 MB more in users under load: not kept, since a service is to run in 256 MB. Take it where there is more |
+| \`--max-semi-space-size=32\` instead of 16, for 28 MB more in users under load | CPU time of SetEmail −6 ± 2 % in one run of ten pairs, +1 ± 3 % in another, which had one arena of malloc besides. Not kept |
 | \`--heap-growing-percent\` left out; \`--single-threaded-gc\`; \`--no-parallel-scavenge\` | −1 ± 1 %; +1 ± 3 %; −3 ± 4 %: nothing beyond the noise |
 | 1,000 decrypted texts in memory instead of 4,000 | CPU time of SetEmail +2 ± 1 %. Not kept |
-| one arena of malloc, and \`--max-semi-space-size=32\` again | CPU time of SetEmail 1.01 ± 0.03 times, ten pairs: the 6 % above were noise. The arena alone saves 30 MB and is kept |
+| one arena of malloc (\`MALLOC_ARENA_MAX=1\`) | 30 MB less of all services, the same CPU time within 4 % |
 | found_addresses without its index of trigrams, measured by calling \`append\` | 25 of the 100 µs that PostgreSQL spends on a SetEmail there, but then a search for a part of an address reads all of them. Without delayed insertion (\`fastupdate\`), 90 µs more |
 | the size of a payload is read from its row, not from its text, where the outbox reads a page | nothing that could be measured |`,
 ]
@@ -213,8 +213,8 @@ function showHistory(speeds: Of<'speed'>[]): string[] {
   ])
   return [
     '## History',
-    `Rate as a share of the bare chain, and CPU time. Up to 54b2f533 the shares are too high: the bare chain got slower with
-each statement (516 µs instead of 360 in the last of these runs). That was a [fault of the driver](decisions/7-patched-driver.md).`,
+    `Rate as a share of the bare chain, and CPU time. Up to 54b2f533 the shares are too high, as is the CPU time of the
+bare chain under More processes: the bare chain got slower with each statement (516 µs instead of 360 in the last of these runs). That was a [fault of the driver](decisions/7-patched-driver.md).`,
     table([['', 'commit', ...shown], ...lines]),
   ]
 }

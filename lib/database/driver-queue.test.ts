@@ -8,8 +8,8 @@ interface Entries {
   remove(entry: object): object | null
 }
 
-// Of patches/postgres+*.patch: the driver looks through the queue of its busy connections for each statement. Without the
-// patch, a queue that is never empty keeps a place for each entry that it ever had.
+// Of patches/postgres+*.patch: the driver looks through a queue of its connections for each statement. Without the patch,
+// a queue that is never empty keeps a place for each entry that it ever had.
 test('a queue that is never empty does not get slower', () => {
   const [fresh, used]: [Entries, Entries] = [Queue(), Queue()]
   fresh.push({})
