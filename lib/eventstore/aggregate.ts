@@ -41,31 +41,33 @@ export type Read<Kind extends Aggregate> = Kind & { readAt: Date }
 export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.name': 'aggregates' })
 
 /**
- * Loads aggregates in one statement, in the order of the keys. `subjects` gets the keys of the people whom they are
+ * Loads aggregates in one statement, in the order of the keys. Equal keys get the same object. `subjects` gets the keys of the people whom they are
  * about, by their ids.
  */
 // It has no parts: each part of a statement costs as much as the lookup of a row. A missing aggregate has a row too,
-// which holds the time.
+// which holds the time. The sub-selects hide how many keys there are: PostgreSQL would else find each plan for one key
+// cheaper than a plan for any number, and so plan each statement anew, for longer than it runs.
 export async function loadAggregates(
   sql: Sql | Transaction,
   keys: AggregateKey[],
   personal?: Personal,
   subjects?: Map<string, KeyObject>,
 ): Promise<Read<Aggregate>[]> {
+  const asked = [...new Map(keys.map((key) => [keyText(key), key])).values()]
   const rows = await sql<(Row | MissingRow)[]>`
     select k.type, k.id, organization_id, sequence, created_at, changed_at, state, roster_now() as read_at,
-      case when ${personal !== undefined}::boolean then (
-        select wrapped::text from subject_keys where subject_id = a.id
-      ) end as key
-    from unnest(${keys.map((key) => key.type)}::text[], ${keys.map((key) => key.id)}::text[]) k (type, id)
+      (select wrapped::text from subject_keys where subject_id = a.id) as key
+    from unnest((select ${asked.map(({ type }) => type)}::text[]), (select ${asked.map(({ id }) => id)}::text[])) k (type, id)
     left join aggregates a on a.type = k.type and a.id = k.id
   `
   if (personal && subjects) addKeys(subjects, rows, personal)
-  const found = new Map(rows.map((row) => [keyText(row), row]))
-  return keys.map((key) => {
-    const row = found.get(keyText(key))!
-    return { ...(row.sequence === null ? missing(key) : fromRow(row, personal)), readAt: row.read_at }
-  })
+  const found = new Map(
+    rows.map((row) => {
+      const aggregate = row.sequence === null ? missing(row) : fromRow(row, personal)
+      return [keyText(row), { ...aggregate, readAt: row.read_at }]
+    }),
+  )
+  return keys.map((key) => found.get(keyText(key))!)
 }
 
 /**
@@ -150,7 +152,7 @@ function fromRow(row: Row, personal: Personal | undefined): Aggregate {
   }
 }
 
-function missing(key: AggregateKey): Aggregate {
+function missing({ type, id }: AggregateKey): Aggregate {
   const never = new Date(0)
-  return { ...key, organizationId: '', sequence: 0, createdAt: never, changedAt: never, state: undefined }
+  return { type, id, organizationId: '', sequence: 0, createdAt: never, changedAt: never, state: undefined }
 }

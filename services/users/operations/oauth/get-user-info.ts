@@ -48,7 +48,7 @@ async function describePerson(
     names: isNamed('organization_roles') ? new Set([...asked.names, 'roles']) : asked.names,
     projectId: isNamed('roles') || isNamed('project_roles') ? project.id : asked.projectId,
   }
-  const user = await findUser(context, allowed.userId)
+  const user = person.reads[0] as Existing<User>
   const [{ projectOrganizationId: _, ...roles }, claims] = await Promise.all([
     findRoles(context, user, wanted, call),
     userClaims(context, user, wantedBy(scopes, named), project.organizationId),
