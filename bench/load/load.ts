@@ -46,6 +46,8 @@ const families = new Map<string, Family[]>()
 async function run(round: Round): Promise<RoundResult> {
   const left = families.get(round.urls[0]!) ?? round.subjects.families
   if (left) families.set(round.urls[0]!, (round.subjects.families = left))
+  // A code of the last round may have expired by now.
+  for (const family of left ?? []) family.code = ''
   const lines = await open(round)
   const begin = performance.now() + round.warmUp * 1000
   const end = begin + round.seconds * 1000
