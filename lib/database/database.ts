@@ -20,8 +20,6 @@ export type Statement = (sql: Transaction) => PromiseLike<unknown>
 export interface Insert<Row extends object = any> {
   row: Row
   into(sql: Transaction, rows: Row[]): PromiseLike<unknown>
-  /** Its place among the writes of others does not matter. So one statement inserts all such rows of a batch. */
-  anywhere?: true
 }
 /** A function of the service's schema, which takes these rows as a list in JSON. */
 export interface FunctionCall {
@@ -30,12 +28,14 @@ export interface FunctionCall {
 }
 /**
  * A row that functions of the schema write, together with other rows of its kind. A transaction that writes nothing
- * else beside its events is a single statement.
+ * else beside its events is a single statement. Kinds must not depend on each other: among such rows, only the order
+ * within a kind is kept.
  */
 // oxlint-disable-next-line typescript/no-explicit-any
 export interface ByFunction<Row extends object = any> {
   row: Row
   calls(rows: Row[]): FunctionCall[]
+  /** Its place among the writes of others does not matter. So one statement writes all such rows of a batch. */
   anywhere?: true
 }
 export type Write = Statement | Insert | ByFunction

@@ -124,3 +124,27 @@ test('functions that write rows run after the events, in their order, in the sam
     { by: 'then', ids: [{ last: 'seen-1' }, { last: 'seen-2' }], events: 1 },
   ])
 })
+
+test('a batch of functions has the same text, whatever the order and the number of its commands', async () => {
+  await replica.sql.unsafe(`
+    create function first_kind(rows json) returns void language sql as $$ select $$;
+    create function second_kind(rows json) returns void language sql as $$ select $$`)
+  const kinds = ['first_kind', 'second_kind'].map((name): ByFunction['calls'] => (rows) => [{ name, rows }])
+  const project = ({ after: { id } }: { after: { id: string } }) => {
+    const [first, second] = kinds.map((calls) => ({ row: { id }, calls }))
+    return id.endsWith('0') ? [first!, second!] : [second!, first!]
+  }
+  const one = await replica.sql.reserve()
+  try {
+    const sql = Object.assign(one, { begin: replica.sql.begin })
+    const store = createStore(sql, { evolve: { counter: evolveCounter as never }, project }, silent, () => {})
+    for (let count = 1; count <= 8; count++) {
+      const ids = Array.from({ length: count }, (_, n) => `text-${count}-${n + (count % 2)}`)
+      await Promise.all(ids.map((id) => store.execute(add(id, id))))
+    }
+    const texts = await one`select statement from pg_prepared_statements where statement like '%"first_kind"%' and parameter_types <> '{}'`
+    expect(texts).toHaveLength(1)
+  } finally {
+    one.release()
+  }
+})

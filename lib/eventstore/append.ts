@@ -4,9 +4,11 @@ import type { EventRow } from '../events/stored-event.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
 import {
+  type ByFunction,
   callFunction,
   foreignAnswer,
   type FunctionCall,
+  type Insert,
   type Sql,
   type Statement,
   type Transaction,
@@ -106,28 +108,39 @@ async function append(sql: Sql | Transaction, { changes, events, moment, rest }:
 }
 
 /**
- * The statements that make these writes. Neighbouring rows of one kind are written together. The order stays, but rows
- * that fit anywhere come last.
+ * The statements that make these writes, in their order. Neighbouring rows of one kind are written together. Of rows by
+ * functions, all of a kind do so that no statement stands between, and their functions are in the order of their names:
+ * so a batch of any size and order has one of a few texts, which PostgreSQL keeps a plan for. Rows that fit anywhere come
+ * last.
  */
 export function toSteps(inOrder: Write[]): (Statement | FunctionCall)[] {
-  const fitsAnywhere = (write: Write) => typeof write !== 'function' && write.anywhere === true
+  const fitsAnywhere = (write: Write) => 'calls' in write && write.anywhere === true
   const writes = [...inOrder.filter((write) => !fitsAnywhere(write)), ...inOrder.filter(fitsAnywhere)]
-  const groups: { write: Write; rows: object[] }[] = []
+  const groups: (Statement | { into: Insert['into']; rows: object[] } | Map<ByFunction['calls'], object[]>)[] = []
   for (const write of writes) {
     const last = groups.at(-1)
-    if (typeof write === 'function') groups.push({ write, rows: [] })
-    else if (last && kindOf(last.write) === kindOf(write)) last.rows.push(write.row)
-    else groups.push({ write, rows: [write.row] })
+    if (typeof write === 'function') groups.push(write)
+    else if ('calls' in write) {
+      const kinds = last instanceof Map ? last : new Map<ByFunction['calls'], object[]>()
+      if (kinds !== last) groups.push(kinds)
+      const rows = kinds.get(write.calls)
+      if (rows) rows.push(write.row)
+      else kinds.set(write.calls, [write.row])
+    } else if (last && 'into' in last && last.into === write.into) last.rows.push(write.row)
+    else groups.push({ into: write.into, rows: [write.row] })
   }
-  return groups.flatMap(({ write, rows }): (Statement | FunctionCall)[] => {
-    if (typeof write === 'function') return [write]
-    return 'calls' in write ? write.calls(rows) : [(sql) => write.into(sql, rows)]
+  return groups.flatMap((group): (Statement | FunctionCall)[] => {
+    if (typeof group === 'function') return [group]
+    return group instanceof Map ? callsOf(group) : [(sql) => group.into(sql, group.rows)]
   })
 }
 
-function kindOf(write: Write): unknown {
-  if (typeof write === 'function') return write
-  return 'calls' in write ? write.calls : write.into
+function callsOf(kinds: Map<ByFunction['calls'], object[]>): FunctionCall[] {
+  return [...kinds]
+    .map(([calls, rows]) => calls(rows))
+    .filter(({ length }) => length > 0)
+    .toSorted(([a], [b]) => (a!.name < b!.name ? -1 : 1))
+    .flat()
 }
 
 interface Batch {

@@ -2,6 +2,7 @@ import { hashToken, newToken } from '#lib/credentials/token-text'
 import { type ByFunction, orUnavailable } from '#lib/database/database'
 import { subjectKeyOf } from '#lib/encryption/personal'
 import type { StoredState } from '#lib/encryption/encrypted-fields'
+import { writeAccess } from './access-rows.ts'
 import type { Context } from './context.ts'
 import { inOpenOrganization } from './organizations/in-open-organization.ts'
 import { isActive } from './states/user-state.ts'
@@ -41,7 +42,7 @@ export interface AccessToken {
 
 /** Stores a token by its hash alone. */
 export function storeToken(token: string, row: TokenRow): ByFunction {
-  return { row: tokenRow(token, row), calls: tokenCalls }
+  return writeAccess({ token: tokenRow(token, row) })
 }
 
 export function tokenRow(token: string, { access, ...own }: TokenRow): object {
@@ -61,8 +62,6 @@ export function tokenRow(token: string, { access, ...own }: TokenRow): object {
     authorization_id: own.authorizationId,
   }
 }
-
-const tokenCalls: ByFunction['calls'] = (rows) => [{ name: 'keep_tokens', rows }]
 
 /** A token with the current state of its user. */
 export interface FoundToken extends TokenRow {

@@ -61,7 +61,7 @@ test('nothing of a browser, a request, a code or a token is left, and each sessi
   const holder = authenticate(users, { tokenHash: hashToken(accessToken) }, callIn(''))
   await expect(holder).rejects.toMatchObject({ reason: 'TOKEN_INVALID' })
   // The session, and what the application had.
-  expect(await endSurplus(users, userId)).toBe(2)
+  expect(await endSurplus(users, [userId])).toBe(2)
   const rows = await users.sql`
     select type from events where aggregate_type = 'session' and payload ->> 'userId' = ${userId} order by position
   `

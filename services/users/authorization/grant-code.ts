@@ -4,6 +4,7 @@ import type { Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
+import { writeAccess } from '../access-rows.ts'
 import type { Browser } from '../browsers/browser.ts'
 import { noteUse } from '../browsers/browser-sessions.ts'
 import type { Context } from '../context.ts'
@@ -104,10 +105,7 @@ function storing({ keys }: Context, id: string, { appearance, browser, parameter
   const detail = keys.encrypt('secret-detail', JSON.stringify({ nonce: parameters.nonce }))
   const closed = requestId === undefined ? undefined : closing(requestId)
   const writes: Write[] = [
-    (sql) => sql`
-      insert into secrets (kind, id, user_id, expires_at, detail)
-      values ('code', ${id}, ${userId}, roster_now() + make_interval(secs => ${codeLifetime}), ${detail})
-    `,
+    writeAccess({ code: { id, user_id: userId, lifetime: codeLifetime, detail: detail.toString('base64') } }),
     ...(browser && !isNoted ? noteUse(browser, application.id, sessionId) : []),
     ...(closed ? [closed.write] : []),
   ]

@@ -1,14 +1,15 @@
 import type { ByFunction, Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
+import { writeAccess } from '../access-rows.ts'
 import type { Authorization, EndReason } from '../vocabulary/authorization.ts'
 
 /** Keeps the table of living authorizations in step with a change of one. */
 export function projectAuthorization(before: Aggregate<Authorization>, after: Aggregate<Authorization>): Write[] {
   const { id, state } = after
-  if (state?.ended) return before.state?.ended ? [] : [{ row: { authorization_id: id }, calls: forget }]
+  if (state?.ended) return before.state?.ended ? [] : [writeAccess({ ended: { authorization_id: id } })]
   if (!state?.redeemed || before.state?.redeemed) return []
   const { userId, applicationId, sessionId, scope, offline, endsWithSession, refreshTokens } = state
-  const row = {
+  const authorization = {
     authorization_id: id,
     user_id: userId,
     application_id: applicationId,
@@ -18,7 +19,7 @@ export function projectAuthorization(before: Aggregate<Authorization>, after: Ag
     expires_at: refreshTokens?.expiresAt,
     has_id_token: scope.split(' ').includes('openid'),
   }
-  return [{ row, calls: keep }]
+  return [writeAccess({ authorization })]
 }
 
 /**
@@ -29,9 +30,5 @@ export function withoutAuthorizations(
   of: { session_id: string } | { user_id: string; kept_session_id: string | undefined },
   reason: EndReason,
 ): ByFunction {
-  return { row: { ...of, reason }, calls: drop }
+  return writeAccess({ over: { ...of, reason } })
 }
-
-const keep: ByFunction['calls'] = (rows) => [{ name: 'keep_authorizations', rows }]
-const forget: ByFunction['calls'] = (rows) => [{ name: 'forget_authorizations', rows }]
-const drop: ByFunction['calls'] = (rows) => [{ name: 'drop_authorizations', rows }]

@@ -11,7 +11,7 @@ import { makePersonTokens, type PersonTokens } from '../oauth/person-token.ts'
 import { isAllowed, judge } from '../policy/judge.ts'
 import { makeRefreshToken, newStep } from '../secrets/refresh-token.ts'
 import { readSecret } from '../secrets/secret.ts'
-import { endSurplus } from '../sign-in/surplus.ts'
+import { endSurplusOf } from '../sign-in/surplus.ts'
 import { countFailure } from '../throttles/client-failures.ts'
 import {
   type Authorization,
@@ -100,7 +100,7 @@ export async function redeemCode(
     }),
   })
   // Those that made place for it are over before it is known. If this fails, the sweep does it.
-  await endSurplus(context, appearance.userId).catch((err: unknown) =>
+  await endSurplusOf(context, appearance.userId).catch((err: unknown) =>
     context.log.warn({ err }, 'ending surplus authorizations failed'),
   )
   return response

@@ -139,6 +139,15 @@ begin
 end
 $$;
 
+-- Stores codes for tokens: {id, user_id, lifetime in seconds, detail in base64}.
+create or replace function keep_codes(rows json) returns void language plpgsql as $$
+begin
+  insert into secrets (kind, id, user_id, expires_at, detail)
+  select 'code', id, user_id, roster_now() + make_interval(secs => lifetime), decode(detail, 'base64')
+  from json_to_recordset(rows) as r (id text, user_id text, lifetime int, detail text);
+end
+$$;
+
 create or replace function keep_tokens(rows json) returns void language plpgsql as $$
 begin
   insert into tokens select * from json_populate_recordset(null::tokens, rows);

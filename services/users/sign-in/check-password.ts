@@ -9,7 +9,7 @@ import { recordLater } from './failures.ts'
 import { findLoginUser } from '../names/meaning.ts'
 import type { LoginUser } from '../names/login-user.ts'
 import { verifyPassword } from './password.ts'
-import { endSurplus } from './surplus.ts'
+import { endSurplusOf } from './surplus.ts'
 
 /** Somebody says to be a user. */
 export interface Attempted {
@@ -53,7 +53,7 @@ export async function checkPassword(context: Context, attempted: Attempted, call
     settle: () =>
       Promise.all([
         rememberAddress(context, user.userId, call.clientAddress, known),
-        endSurplus(context, user.userId),
+        endSurplusOf(context, user.userId),
       ]).then(
         () => {},
         (error: unknown) => context.log.warn({ err: error }, 'work after a sign-in failed'),

@@ -1,4 +1,5 @@
-import { orUnavailable } from '#lib/database/database'
+import { batchCalls } from '#lib/batch-calls'
+import { orUnavailable, type Sql } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { NewEvent } from '#lib/eventstore/command'
 import { repeat } from '#lib/repeat'
@@ -19,11 +20,11 @@ interface Surplus {
 }
 
 /**
- * Ends sessions and authorizations of this user, or of any user, that made place for newer ones, or are over with what
+ * Ends sessions and authorizations of these users, or of any user, that made place for newer ones, or are over with what
  * they stand on. Each gets the usual event. Returns their number.
  */
-export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>, userId?: string): Promise<number> {
-  const own = userId === undefined ? sql`` : sql`where user_id = ${userId}`
+export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>, userIds?: string[]): Promise<number> {
+  const own = userIds === undefined ? sql`` : sql`where user_id = any(${userIds}::text[])`
   const surplus = await orUnavailable(sql<Surplus[]>`
     (select session_id as id, user_id as "userId", 'session' as type, '' as reason from surplus_sessions
       ${own} limit ${mostAtOnce})
@@ -42,10 +43,34 @@ export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>,
     ),
   )
   const idsOf = (of: Surplus['type']) => surplus.filter(({ type }) => type === of).map(({ id }) => id)
-  await sql`delete from surplus_sessions where session_id = any(${idsOf('session')}::text[])`
-  await sql`delete from surplus_authorizations where authorization_id = any(${idsOf(authorizationType)}::text[])`
+  const [sessions, authorizations] = [idsOf('session'), idsOf(authorizationType)]
+  await Promise.all([
+    sessions.length > 0 && sql`delete from surplus_sessions where session_id = any(${sessions}::text[])`,
+    authorizations.length > 0 &&
+      sql`delete from surplus_authorizations where authorization_id = any(${authorizations}::text[])`,
+  ])
   return surplus.length
 }
+
+/** Ends those of a user. Calls of the same moment share the statements. */
+export async function endSurplusOf(context: Pick<Context, 'sql' | 'store'>, userId: string): Promise<void> {
+  const { sql } = context
+  let end = ending.get(sql)
+  if (!end)
+    ending.set(
+      sql,
+      (end = batchCalls(
+        async (userIds) => {
+          await endSurplus(context, userIds)
+          return userIds.map(() => {})
+        },
+        { span: { name: 'end surplus authorizations' } },
+      )),
+    )
+  await end(userId)
+}
+
+const ending = new WeakMap<Sql, (userId: string) => Promise<void>>()
 
 function end(state: Session | Authorization | undefined, reason: EndReason): NewEvent[] {
   if (!state || state.ended) return []
