@@ -1,4 +1,4 @@
-import { importJWK, type JWK, SignJWT } from 'jose'
+import { type JWK, SignJWT } from 'jose'
 import { orUnavailable, type Sql } from '#lib/database/database'
 import type { Keyring } from '#lib/encryption/keys'
 import type { Log } from '#lib/log'
@@ -30,10 +30,10 @@ export async function openIdTokenKeys(sql: Sql, keys: Keyring, config: Config, l
   })
   return {
     ...rotating,
-    async sign(algorithm, typ, claims) {
+    // jose imports a key once for each object.
+    sign(algorithm, typ, claims) {
       const { kid, privateKey } = rotating.signer(algorithm)
-      const key = await importJWK(privateKey, algorithm)
-      return new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ }).sign(key)
+      return new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ }).sign(privateKey)
     },
     async find(kid) {
       const [row] = await orUnavailable(sql<{ publicKey: JWK & { alg: string } }[]>`
