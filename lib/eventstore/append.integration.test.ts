@@ -142,7 +142,8 @@ test('a batch of functions has the same text, whatever the order and the number 
       const ids = Array.from({ length: count }, (_, n) => `text-${count}-${n + (count % 2)}`)
       await Promise.all(ids.map((id) => store.execute(add(id, id))))
     }
-    const texts = await one`select statement from pg_prepared_statements where statement like '%"first_kind"%' and parameter_types <> '{}'`
+    const texts =
+      await one`select statement from pg_prepared_statements where statement like '%"first_kind"%' and parameter_types <> '{}'`
     expect(texts).toHaveLength(1)
   } finally {
     one.release()
