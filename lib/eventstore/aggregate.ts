@@ -41,12 +41,12 @@ export type Read<Kind extends Aggregate> = Kind & { readAt: Date }
 export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.name': 'aggregates' })
 
 /**
- * Loads aggregates in one statement, in the order of the keys. Equal keys get the same object. `subjects` gets the keys of the people whom they are
- * about, by their ids.
+ * Loads aggregates in one statement, in the order of the keys. Equal keys get the same object. `subjects` gets the keys
+ * of the people whom they are about, by their ids.
  */
 // It has no parts: each part of a statement costs as much as the lookup of a row. A missing aggregate has a row too,
-// which holds the time. The sub-selects hide how many keys there are: PostgreSQL would else find each plan for one key
-// cheaper than a plan for any number, and so plan each statement anew, for longer than it runs.
+// which holds the time. The sub-selects hide how many keys there are: otherwise a plan for one key looks cheaper than one
+// for any number, and PostgreSQL plans the statement anew each time, for longer than it runs.
 export async function loadAggregates(
   sql: Sql | Transaction,
   keys: AggregateKey[],

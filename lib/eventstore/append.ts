@@ -108,9 +108,9 @@ async function append(sql: Sql | Transaction, { changes, events, moment, rest }:
 }
 
 /**
- * The statements that make these writes, in their order. Neighbouring rows of one kind are written together. Of rows by
- * functions, all of a kind do so that no statement stands between, and their functions are in the order of their names:
- * so a batch of any size and order has one of a few texts, which PostgreSQL keeps a plan for. Rows that fit anywhere come
+ * The statements that make these writes, in their order. Neighbouring rows of one kind are written together. Between two
+ * statements, all rows that the same functions write are neighbours, and functions come in the order of their names. So
+ * a batch has one of a few texts, for which PostgreSQL keeps plans, whatever its commands. Rows that fit anywhere come
  * last.
  */
 export function toSteps(inOrder: Write[]): (Statement | FunctionCall)[] {
