@@ -45,8 +45,8 @@ export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.nam
  * of the people whom they are about, by their ids.
  */
 // It has no parts: each part of a statement costs as much as the lookup of a row. A missing aggregate has a row too,
-// which holds the time. The sub-selects hide how many keys there are: otherwise a plan for one key looks cheaper than one
-// for any number, and PostgreSQL plans the statement anew each time, for longer than it runs.
+// which holds the time. The sub-selects hide the length of the arrays from the planner. Otherwise a custom plan for one key
+// looks cheaper than the generic plan, and each execution is planned again, which takes longer than the execution.
 export async function loadAggregates(
   sql: Sql | Transaction,
   keys: AggregateKey[],

@@ -1,6 +1,6 @@
 import type { ByFunction, Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import { writeAccess } from '../access-rows.ts'
+import { writeAccess } from '../access/access-rows.ts'
 import type { Authorization, EndReason } from '../vocabulary/authorization.ts'
 
 /** Keeps the table of living authorizations in step with a change of one. */

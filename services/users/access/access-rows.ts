@@ -1,6 +1,6 @@
 import type { ByFunction, FunctionCall } from '#lib/database/database'
 
-/** A change of the tables of what lets somebody in: one of these. */
+/** A change of the tables of codes, access tokens and authorizations. Exactly one field is set. */
 export interface AccessRow {
   /** A code for tokens: a row for `keep_codes`. */
   code?: object
@@ -14,8 +14,8 @@ export interface AccessRow {
   ended?: { authorization_id: string }
 }
 
-// The rows of a batch are written in this order, whatever the order of its commands. So an end takes away what the same
-// batch kept. What came after an end was decided after it, and so does not depend on what ended.
+// A batch writes its rows in this order, whatever the order of its commands. So the end of an authorization also deletes
+// the tokens that the same batch stored. A command after the end saw that end, and stores nothing that it would delete.
 const functions: Record<keyof AccessRow, string> = {
   code: 'keep_codes',
   token: 'keep_tokens',
@@ -24,6 +24,7 @@ const functions: Record<keyof AccessRow, string> = {
   ended: 'forget_authorizations',
 }
 
+/** The functions that write these rows are in functions.sql of the migrations. */
 export function writeAccess(row: AccessRow): ByFunction {
   return { row, calls }
 }
