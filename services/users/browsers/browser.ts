@@ -36,10 +36,7 @@ export async function findBrowser(sql: Sql, value: string): Promise<{ browser: B
 export async function makeBrowser(sql: Sql, value: string): Promise<{ browser: Browser; newValue: string }> {
   const newValue = valueForm.test(value) ? '' : newToken()
   const hash = hashToken(newValue || value)
-  const [row] = await orUnavailable(sql<{ id: string }[]>`
-    insert into browsers (id, hash, seen_at) values (${uuid()}, ${hash}, roster_now())
-    on conflict (hash) do update set seen_at = excluded.seen_at returning id
-  `)
+  const [row] = await orUnavailable(sql<{ id: string }[]>`select make_browser(${uuid()}, ${hash}) as id`)
   return { browser: { id: row!.id, hash, isPresent: true }, newValue }
 }
 

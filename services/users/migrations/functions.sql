@@ -10,7 +10,8 @@ create or replace function turns_wait(limits jsonb) returns float8 language sql 
   where kind = 'always' or (kind = 'metered' and exists (select from waits where kind = 'meter' and wait > 0))
 $$;
 
--- Takes a token under each limit, or none, and then returns how many seconds to wait.
+-- Takes a token under each limit, or none, and then returns how many seconds to wait. Its commit does not wait for the
+-- WAL: that of the work that follows does, for both.
 create or replace function take_turns(limits jsonb) returns float8 language plpgsql as $$
 declare
   wait float8 := turns_wait(limits);
@@ -19,6 +20,7 @@ begin
   if wait > 0 then
     return wait;
   end if;
+  perform set_config('synchronous_commit', 'off', true);
   -- Locks them, in one order, so that two cannot wait for each other.
   insert into turns as t (key, paid_until)
   select decode(key, 'hex'), roster_moment() from jsonb_to_recordset(limits) as l (key text) order by 1
@@ -31,6 +33,35 @@ begin
   from jsonb_to_recordset(limits) as l (key text, pause float8)
   where t.key = decode(l.key, 'hex');
   return 0;
+end
+$$;
+
+-- Returns a token to the bucket of every limit, in the order in which take_turns locks them. Its commit does not wait for
+-- the WAL either.
+create or replace function return_turns(limits jsonb) returns void language plpgsql as $$
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  update turns t set paid_until = t.paid_until - make_interval(secs => locked.pause)
+  from (
+    select key, l.pause from turns join (
+      select decode(key, 'hex') as key, pause from jsonb_to_recordset(limits) as l (key text, pause float8)
+    ) l using (key)
+    order by key
+    for update of turns
+  ) locked
+  where t.key = locked.key;
+end
+$$;
+
+-- The browser with this hash, or else a new one. The request that begins in it waits for the WAL, for both.
+create or replace function make_browser(new_id text, of_hash bytea) returns text language plpgsql as $$
+declare
+  found text;
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  insert into browsers (id, hash, seen_at) values (new_id, of_hash, roster_now())
+  on conflict (hash) do update set seen_at = excluded.seen_at returning id into found;
+  return found;
 end
 $$;
 

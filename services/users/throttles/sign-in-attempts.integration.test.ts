@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
+import type { Sql } from '#lib/database/database'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { makeBrowser } from '../browsers/browser.ts'
 import { countAttempt } from './sign-in-attempts.ts'
 import { openUsers, type TestUsers } from '../test-users.ts'
-import { deleteFullBuckets } from './token-buckets.ts'
+import { deleteFullBuckets, returnToBuckets, takeFromBuckets } from './token-buckets.ts'
 
 let database: TestDatabase
 let replicas: TestUsers[]
@@ -186,4 +188,17 @@ describe('a /48 of IPv6', () => {
     expect(await waitOf(attempt(name, inside(2)))).toBe(0)
     expect(await waitOf(attempt(newName(), inside(1)))).toBe(0)
   })
+})
+
+test.each<[string, (sql: Sql) => Promise<unknown>]>([
+  ['takes from a bucket', (sql) => takeFromBuckets(sql, [{ key: 'aa', most: 5, pause: 60, kind: 'always' }])],
+  ['returns to it', (sql) => returnToBuckets(sql, [{ key: 'aa', most: 5, pause: 60, kind: 'always' }])],
+  ['makes a browser', (sql) => makeBrowser(sql, '')],
+])('a commit that %s does not wait for the WAL: the work that follows it does', async (_, work) => {
+  const setting = await replicas[0]!.sql.begin(async (transaction) => {
+    await work(transaction as unknown as Sql)
+    const [row] = await transaction`select current_setting('synchronous_commit') as value`
+    return row!['value'] as string
+  })
+  expect(setting).toBe('off')
 })

@@ -46,19 +46,7 @@ export async function takeFromBuckets(sql: Sql, limits: RateLimit[]): Promise<nu
  * STORE_UNAVAILABLE.
  */
 export async function returnToBuckets(sql: Sql, limits: RateLimit[]): Promise<void> {
-  // Locks rows in the order in which they are taken, so that two transactions cannot wait for each other.
-  await orUnavailable(sql`
-    update turns t set paid_until = t.paid_until - make_interval(secs => locked.pause)
-    from (
-      select key, l.pause from turns join (
-        select decode(key, 'hex') as key, pause
-        from jsonb_to_recordset(${JSON.stringify(limits)}::text::jsonb) as l (key text, pause float8)
-      ) l using (key)
-      order by key
-      for update of turns
-    ) locked
-    where t.key = locked.key
-  `)
+  await orUnavailable(sql`select return_turns(${JSON.stringify(limits)}::text::jsonb)`)
 }
 
 /** Deletes the rows of buckets that are full again. */
