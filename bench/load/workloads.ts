@@ -14,6 +14,7 @@ export const names = [
   'Refresh',
   'RefreshOpenID',
   'UserInfo',
+  'Mixed',
   'Evented',
   'Minted',
   'Echo',
@@ -21,7 +22,7 @@ export const names = [
 ] as const
 
 /** Workloads of people who have signed in. */
-export const ofPeople: readonly WorkloadName[] = ['Silent', 'CodeFlow', 'Refresh', 'RefreshOpenID', 'UserInfo']
+export const ofPeople: readonly WorkloadName[] = ['Silent', 'CodeFlow', 'Refresh', 'RefreshOpenID', 'UserInfo', 'Mixed']
 
 /** Workloads of the processes in bench/bare-chain, not of Roster. */
 export const chains: Partial<Record<WorkloadName, string>> = {
@@ -159,6 +160,8 @@ export const workloads: Record<WorkloadName, Workload> = {
         }).finish(),
     },
   },
+  // Writes of several kinds share transactions.
+  Mixed: { http: (subjects, n) => workloads[kindOf('Mixed', n)].http(subjects, Math.floor(n / mixed.length)) },
   GetUser: {
     http: (subjects, n) => ({ verb: 'GET', path: `/v2/users/${userOf(subjects, n)}`, body: '' }),
     grpc: getUserGrpc,
@@ -186,6 +189,13 @@ export const workloads: Record<WorkloadName, Workload> = {
     }),
   },
 }
+
+/** The workload whose request the n-th one is. */
+export function kindOf(workload: WorkloadName, n: number): WorkloadName {
+  return workload === 'Mixed' ? mixed[n % mixed.length]! : workload
+}
+
+const mixed = ['SetEmail', 'Refresh', 'AddMachineUser', 'Token', 'CodeFlow'] as const
 
 function silently(family: Family): HttpRequest {
   return { ...silent(family), take: (answer) => takeCode(family, answer) }

@@ -7,7 +7,7 @@ import type { Round } from '../load/load.ts'
 import { addFamilies } from '../load/people.ts'
 import { addClients } from '../load/tokens.ts'
 import { addHumans } from '../load/users.ts'
-import { chains, ofPeople, type Subjects, workloads } from '../load/workloads.ts'
+import { chains, kindOf, ofPeople, type Subjects, workloads } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { commitOf, saveResults } from '../save-results.ts'
 import { startSystem, type System, type SystemOptions } from '../system.ts'
@@ -84,7 +84,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
     const measured = await measure(round, generator, pids, () => check.settled())
     if (measured.errors.length > 0) throw new Error(`${workload} ${encoding}${side.name}: ${measured.errors[0]}`)
     if (isBare) bareAcknowledged += workload === 'Echo' ? 0 : measured.acknowledged
-    else if (workload in side.acknowledged) side.acknowledged[workload as keyof Stored] += measured.acknowledged
+    else for (let n = 0; n < measured.acknowledged; n++) count(side.acknowledged, kindOf(workload, n))
     return measured
   }
 
@@ -127,6 +127,10 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
   const writes = sides.flatMap(({ acknowledged }) => Object.values(acknowledged)).reduce((all, one) => all + one, 0)
   if (problems.length === 0) console.log(`\n${writes} writes acknowledged, as many stored and published.`)
   return { problems, results: { machine, rows } }
+}
+
+function count(acknowledged: Stored, kind: Round['workload']): void {
+  if (kind in acknowledged) acknowledged[kind as keyof Stored]++
 }
 
 const isChain = (workload: Round['workload']) => workload in chains
