@@ -84,7 +84,8 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     refuses: () => false,
   })
   await flushed(nats.connection)
-  http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })
+  // A burst of connections waits here. Where Node's default of 511 is full, a client tries again after a second.
+  http.listen({ port: config.PORT, backlog: 4096, ...(config.HOST && { host: config.HOST }) })
   await once(http, 'listening')
   const { port } = http.address() as AddressInfo
   log.info({ port }, 'listening')
