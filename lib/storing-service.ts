@@ -22,7 +22,7 @@ import type { Log } from './log.ts'
 import type { Parts, Service } from './process.ts'
 import type { KeyObject } from 'node:crypto'
 import { serve, type ServeOptions, type Served } from './rpc/serve.ts'
-import { createCallerReader } from './rpc/verify-callers.ts'
+import { createCallerReader } from './rpc/signatures/verify-callers.ts'
 
 /** The settings of every service with events. */
 export interface StoringConfig {

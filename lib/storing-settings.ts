@@ -3,7 +3,7 @@ import { described } from './config/read-config.ts'
 import { postgresUrl } from './database/database-url.ts'
 import { checkpointInterval, largestEvent } from './eventstore/limits.ts'
 import { encryptionKey } from './encryption/keys.ts'
-import { callerKey } from './rpc/caller-keys.ts'
+import { callerKey } from './rpc/signatures/caller-keys.ts'
 
 /** The settings of every service with events. */
 export const storingSettings = {

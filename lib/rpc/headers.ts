@@ -2,8 +2,8 @@ import type { MsgHdrs } from 'nats'
 import type { Once } from './idempotency.ts'
 import { natsHeaders } from '../nats/connect-nats.ts'
 import { anonymous, type Caller, type RolesThere } from './caller.ts'
-import type { SignCaller } from './sign-callers.ts'
-import type { ReadCaller } from './verify-callers.ts'
+import type { SignCaller } from './signatures/sign-callers.ts'
+import type { ReadCaller } from './signatures/verify-callers.ts'
 
 /** The parts of a request beside its message. */
 export interface Call {

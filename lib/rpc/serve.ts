@@ -21,7 +21,7 @@ import { type Span, annotate } from '../telemetry/tracing.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { describeAnswer, traceRequest } from './spans.ts'
 import { endOfTick } from './tick.ts'
-import type { ReadCaller } from './verify-callers.ts'
+import type { ReadCaller } from './signatures/verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
 
 /** Answers a method. Throws RosterError; any other error becomes INTERNAL. */

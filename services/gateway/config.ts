@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls'
 import { lowestLevel, natsUrl, publicUrl } from '#lib/config/common-settings'
 import { described, integer, oneOf, optional, origins, readConfig, serverUrls, text } from '#lib/config/read-config'
 import type { StreamCompression } from '#lib/outbox/stream-keeper'
-import { callerKeys } from '#lib/rpc/caller-keys'
+import { callerKeys } from '#lib/rpc/signatures/caller-keys'
 import { loggedCalls } from './call/log-calls.ts'
 import { services } from './health/readiness.ts'
 

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { headers } from 'nats'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '#lib/config/read-config'
-import { callerKey, callerKeys, signatureOf } from '#lib/rpc/caller-keys'
+import { callerKey, callerKeys, signatureOf } from '#lib/rpc/signatures/caller-keys'
 import type { Caller } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
-import { createCallerSigner } from '#lib/rpc/sign-callers'
+import { createCallerSigner } from '#lib/rpc/signatures/sign-callers'
 import { newCallerKey, testCallerKeys, testReader, testSigner } from '../support/caller-keys.ts'
 import { keepingLog, owner } from '../support/rpc.ts'
 import { added, machine, subject, useServing } from '../support/serving.ts'
-import { createCallerReader, type ReadCaller } from '#lib/rpc/verify-callers'
+import { createCallerReader, type ReadCaller } from '#lib/rpc/signatures/verify-callers'
 
 const serving = useServing()
 const folder = mkdtempSync(join(tmpdir(), 'roster-caller-keys-'))

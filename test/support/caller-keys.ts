@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { createLog } from '#lib/log'
-import { callerKey, callerKeys } from '#lib/rpc/caller-keys'
-import { createCallerSigner, type SignCaller } from '#lib/rpc/sign-callers'
-import { createCallerReader, type ReadCaller } from '#lib/rpc/verify-callers'
+import { callerKey, callerKeys } from '#lib/rpc/signatures/caller-keys'
+import { createCallerSigner, type SignCaller } from '#lib/rpc/signatures/sign-callers'
+import { createCallerReader, type ReadCaller } from '#lib/rpc/signatures/verify-callers'
 
 const silent = createLog('test', 'silent')
 const made = ['users', 'grants', 'idp', 'notifier'].map((service) => [service, newCallerKey()] as const)

@@ -1,10 +1,10 @@
 import type { PageAnswer, ShowSignInRequest } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
-import { branded } from '../../authorization/branded.ts'
-import { openRequest, signingIn } from '../../authorization/opened-request.ts'
-import { showRequest } from '../../authorization/show-request.ts'
-import { requestUnknown } from '../../authorization/way-back.ts'
+import { branded } from '../../authorization/show/branded.ts'
+import { openRequest, signingIn } from '../../authorization/show/opened-request.ts'
+import { showRequest } from '../../authorization/show/show-request.ts'
+import { requestUnknown } from '../../authorization/show/way-back.ts'
 import type { Context } from '../../context.ts'
 
 export async function showSignIn(context: Context, request: ShowSignInRequest, call: Call): Promise<PageAnswer> {

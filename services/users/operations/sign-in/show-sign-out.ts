@@ -1,8 +1,8 @@
 import type { PageAnswer, ShowSignOutRequest } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
-import { openRequest, signingOut } from '../../authorization/opened-request.ts'
-import { requestUnknown } from '../../authorization/way-back.ts'
+import { openRequest, signingOut } from '../../authorization/show/opened-request.ts'
+import { requestUnknown } from '../../authorization/show/way-back.ts'
 import type { Context } from '../../context.ts'
 import { showSignOutPage } from '../../sign-out/sign-out.ts'
 

@@ -2,7 +2,7 @@ import type { PageAnswer, SignOutRequest } from '#gen/roster/users/v1/sign_in_se
 import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
-import { openForm, signingOut } from '../../authorization/opened-request.ts'
+import { openForm, signingOut } from '../../authorization/show/opened-request.ts'
 import { closeRequest, goOn } from '../../authorization/request/request-row.ts'
 import type { Context } from '../../context.ts'
 import { endSessions } from '../../sign-out/end-sessions.ts'

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
-import type { ReloadedSetting } from '../reloaded-setting.ts'
-import { createHalves, type Halves } from '../halves.ts'
-import type { Caller } from './caller.ts'
+import type { ReloadedSetting } from '../../reloaded-setting.ts'
+import { createHalves, type Halves } from '../../halves.ts'
+import type { Caller } from '../caller.ts'
 import { signatureOf } from './caller-keys.ts'
 
 /** Writes the header `roster-caller`: the caller, signed for one service and a short time. */

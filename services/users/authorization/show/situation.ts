@@ -1,13 +1,13 @@
 import type { NoticeReason } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../context.ts'
-import { type Candidate, chooseAlone, findCandidates } from './appearances.ts'
+import type { Context } from '../../context.ts'
+import { type Candidate, chooseAlone, findCandidates } from '../appearances.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { readOwnRequest } from './own-account.ts'
-import { isForOwnAccount } from './request/parameters.ts'
-import { readRequest } from './request/read-request.ts'
-import type { Addressee, Asked, Fault } from './request/read-parameters.ts'
-import { requestFacts } from './request/request-facts.ts'
+import { isForOwnAccount } from '../request/parameters.ts'
+import { readRequest } from '../request/read-request.ts'
+import type { Addressee, Asked, Fault } from '../request/read-parameters.ts'
+import { requestFacts } from '../request/request-facts.ts'
 
 /** Where a request stands, and who is there. */
 export interface Situation {

@@ -1,14 +1,14 @@
 import { OIDCApplicationConfig } from '#gen/roster/grants/v1/application_service'
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
-import { noteUse } from '../browsers/browser-sessions.ts'
-import type { Context } from '../context.ts'
-import { redirect } from './answer.ts'
-import type { Candidate } from './appearances.ts'
+import { noteUse } from '../../browsers/browser-sessions.ts'
+import type { Context } from '../../context.ts'
+import { redirect } from '../answer.ts'
+import type { Candidate } from '../appearances.ts'
 import type { OpenedRequest } from './opened-request.ts'
-import { type Parameters, wordsOf } from './request/parameters.ts'
-import type { Addressee, Asked } from './request/read-parameters.ts'
-import { closing } from './request/request-row.ts'
+import { type Parameters, wordsOf } from '../request/parameters.ts'
+import type { Addressee, Asked } from '../request/read-parameters.ts'
+import { closing } from '../request/request-row.ts'
 
 /** The way to the page of the own account. */
 export function toAccount(uiLocales: string): PageAnswer {

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { reloadedSetting } from '../reloaded-setting.ts'
-import { decodeKey } from '../encryption/keys.ts'
+import { reloadedSetting } from '../../reloaded-setting.ts'
+import { decodeKey } from '../../encryption/keys.ts'
 
 /**
  * `ROSTER_CALLER_KEY`: the gateway's signing key for this one service, as 32 bytes in base64. Of several keys,

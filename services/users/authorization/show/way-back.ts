@@ -1,12 +1,12 @@
 import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { instance } from '#lib/instance'
-import type { Context } from '../context.ts'
-import { loadLoginPolicy } from '../policy/load-login-policy.ts'
-import { notice } from './answer.ts'
+import type { Context } from '../../context.ts'
+import { loadLoginPolicy } from '../../policy/load-login-policy.ts'
+import { notice } from '../answer.ts'
 import { branded } from './branded.ts'
-import type { Parameters } from './request/parameters.ts'
-import { originOf } from './request/redirect-uri.ts'
-import { organizationOfPages } from './request/request-organization.ts'
+import type { Parameters } from '../request/parameters.ts'
+import { originOf } from '../request/redirect-uri.ts'
+import { organizationOfPages } from '../request/request-organization.ts'
 
 /** The page of a request that is not this browser's, or no longer. */
 export async function requestUnknown(context: Context): Promise<PageAnswer> {

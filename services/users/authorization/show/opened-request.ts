@@ -1,8 +1,8 @@
 import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
-import { type Browser, findBrowser } from '../browsers/browser.ts'
-import { isFormToken } from '../browsers/form-token.ts'
-import type { Context } from '../context.ts'
-import { notice, redirect, toPage } from './answer.ts'
+import { type Browser, findBrowser } from '../../browsers/browser.ts'
+import { isFormToken } from '../../browsers/form-token.ts'
+import type { Context } from '../../context.ts'
+import { notice, redirect, toPage } from '../answer.ts'
 import { branded } from './branded.ts'
 import {
   isSignIn,
@@ -10,8 +10,8 @@ import {
   type KeptParameters,
   type Parameters,
   type SignOutParameters,
-} from './request/parameters.ts'
-import { findRequest, type IsOf, type RequestRow } from './request/request-row.ts'
+} from '../request/parameters.ts'
+import { findRequest, type IsOf, type RequestRow } from '../request/request-row.ts'
 import { requestUnknown } from './way-back.ts'
 
 /** A request in the browser that it belongs to. */

@@ -1,9 +1,9 @@
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { instance } from '#lib/instance'
-import type { Context } from '../context.ts'
-import { brandOfPage } from '../policy/brand.ts'
-import { loadLoginPolicy } from '../policy/load-login-policy.ts'
-import { type Naming, organizationOfPages } from './request/request-organization.ts'
+import type { Context } from '../../context.ts'
+import { brandOfPage } from '../../policy/brand.ts'
+import { loadLoginPolicy } from '../../policy/load-login-policy.ts'
+import { type Naming, organizationOfPages } from '../request/request-organization.ts'
 
 /** A page as the organization of its request wants it to look; without a request, as the instance does. */
 export async function branded(context: Context, page: PageAnswer, request?: Naming): Promise<PageAnswer> {

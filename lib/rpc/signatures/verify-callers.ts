@@ -1,8 +1,8 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
-import { RosterError } from '../errors.ts'
-import type { ReloadedSetting } from '../reloaded-setting.ts'
-import { createHalves } from '../halves.ts'
-import { anonymous, type Caller } from './caller.ts'
+import { RosterError } from '../../errors.ts'
+import type { ReloadedSetting } from '../../reloaded-setting.ts'
+import { createHalves } from '../../halves.ts'
+import { anonymous, type Caller } from '../caller.ts'
 import { signatureOf } from './caller-keys.ts'
 
 /**
