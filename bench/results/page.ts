@@ -65,7 +65,8 @@ const tries = [
 | the statement that loads aggregates hides the length of its arrays from the planner, so PostgreSQL uses a generic plan. Before, 38,000 of 46,000 loads got a custom plan: 160 µs of planning for 50 µs of execution | with one connection, PostgreSQL spends 182 µs on a GetUser instead of 301. With 64, which share loads, nothing that could be measured |
 | loads of the same moment read each aggregate once; userinfo takes the user that its judgement has read | CPU time of UserInfo −25 ± 2 % (ten pairs), of Refresh −5 ± 1 % (six pairs) |
 | the writes of a batch are grouped by kind, so its statement has one of a few texts, and its prepared statement is reused; an authorization code is stored by the statement of its event; surplus authorizations are ended together; the signing key of ID tokens is imported once | CPU time of CodeFlow −16 ± 4 % (six pairs) |
-| \`--always-sparkplug\`, with one connection | CPU time of SetEmail −2 ± 5 %, of GetUser −5 ± 9 %, of UserInfo +6 ± 8 %. Not kept |`,
+| \`--always-sparkplug\`, with one connection | CPU time of SetEmail −2 ± 5 %, of GetUser −5 ± 9 %, of UserInfo +6 ± 8 %. Not kept |
+| what a sign-in takes from a rate limit, what it gives back, and a new browser, are committed without a wait for the WAL, since the commit that follows waits for all before it: a sign-in with a password waits four times instead of seven, \`prompt=none\` once instead of twice | where each wait takes 5 ms more (\`commit_delay\`), the authorization request 10 ms instead of 16, its password 48 instead of 59, \`prompt=none\` 13 instead of 19 (medians, two runs alike). On this disk nothing: CPU time of CodeFlow +1 ± 3 %, eight pairs |`,
 ]
 
 function showSpeed({ commit, beside, time, machine, rows }: Of<'speed'>): string[] {
