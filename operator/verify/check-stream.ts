@@ -2,7 +2,7 @@ import { fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/pro
 import type { StoredMsg } from 'nats'
 import { describeEvent, type PublishedEvent } from '#lib/events/cloud-event'
 import { messageOf } from '#lib/events/messages'
-import { personalFields } from '#lib/events/marked-fields'
+import { personalFields, unpublishedFields } from '#lib/events/marked-fields'
 import { subjectOf } from '#lib/outbox/publish'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { checkpointType } from '#lib/audit-log/publish-checkpoint'
@@ -85,9 +85,10 @@ function checkpointProblem(
   return (data as { jws?: unknown }).jws === jws ? undefined : `it is not checkpoint ${sequence} of the database`
 }
 
-function eventProblem(
+/** What is wrong with an event in the stream. `stored`: the row, opened. Pure. */
+export function eventProblem(
   service: string,
-  { subject }: StoredMsg,
+  { subject }: Pick<StoredMsg, 'subject'>,
   event: PublishedEvent,
   stored: StoredEvent | undefined,
 ): string | undefined {
@@ -113,6 +114,8 @@ function today({ aggregate_type, type, erased }: StoredEvent, data: unknown): un
     const { desc } = messageOf(aggregate_type, type)
     const read = fromJson(desc, data as JsonValue, { ignoreUnknownFields: true })
     const json = toJson(desc, read, { alwaysEmitImplicit: true }) as JsonObject
+    // Otherwise their default value would stand here. What somebody published all the same stays, and differs.
+    for (const name of unpublishedFields(aggregate_type, type)) if (!(name in (data as object))) delete json[name]
     // What the stream still has of an erased person is on its way out.
     if (erased) for (const name of personalFields(aggregate_type, type)) delete json[name]
     return json
