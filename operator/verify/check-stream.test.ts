@@ -13,7 +13,10 @@ const messages = [...registry.files]
 
 // `UserEmailChanged` is the event `email.changed` of a `user`.
 function storedOf(desc: DescMessage): StoredEvent {
-  const [aggregate, ...type] = desc.name.replaceAll(/(?<!^)(?=[A-Z])/g, '.').toLowerCase().split('.')
+  const [aggregate, ...type] = desc.name
+    .replaceAll(/(?<!^)(?=[A-Z])/g, '.')
+    .toLowerCase()
+    .split('.')
   return {
     position: '17',
     transaction_id: '1000',

@@ -11,7 +11,7 @@ create or replace function turns_wait(limits jsonb) returns float8 language sql 
 $$;
 
 -- Takes a token under each limit, or none, and then returns how many seconds to wait. Its commit does not wait for the
--- WAL: that of the work that follows does, for both.
+-- WAL: that of the work that follows does, for both. Where none follows, a crash may forget what was taken.
 create or replace function take_turns(limits jsonb) returns float8 language plpgsql as $$
 declare
   wait float8 := turns_wait(limits);

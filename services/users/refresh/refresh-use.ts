@@ -11,8 +11,8 @@ export type RefreshUse =
   /** Somebody has it who should not, or kept it for too long. */
   | 'stolen'
 
-/** Uses of one authorization within the overlap. Each is kept for that long. */
-const mostUses = 60
+/** Uses of one authorization within the overlap. Each is kept for that long. As many repetitions. */
+export const mostUses = 60
 /** Milliseconds within which a client whose answer was lost may ask again, if nobody used what it never got. */
 const lostAnswer = 86_400_000
 

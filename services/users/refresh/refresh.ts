@@ -17,14 +17,15 @@ import { invalidScope } from '../oauth/scope.ts'
 import { isAllowed, judge } from '../policy/judge.ts'
 import { makeRefreshToken, newStep, type Presented } from '../secrets/refresh-token.ts'
 import { countNoToken } from '../throttles/client-failures.ts'
+import { rateLimitsFor, takeFromBuckets } from '../throttles/token-buckets.ts'
 import {
   type Authorization,
   type AuthorizationEvent,
   authorizationType,
   type RefusalReason,
 } from '../vocabulary/authorization.ts'
-import { endOfNext, type RefreshToken } from '../vocabulary/refresh-tokens.ts'
-import { useOf } from './refresh-use.ts'
+import { endOfNext, overlap, type RefreshToken } from '../vocabulary/refresh-tokens.ts'
+import { mostUses, useOf } from './refresh-use.ts'
 
 /**
  * Gives fresh tokens for a refresh token, and its successor. INVALID_ARGUMENT INVALID_GRANT, INVALID_SCOPE,
@@ -47,41 +48,61 @@ export async function refresh(
   const tokens = await makeTokens(context, standing, request.scope, presenter, call)
   const step = newStep()
   const { requestId, deadline } = call
-  return store.execute({
-    aggregate: { type: authorizationType, id: authorization.id },
-    reads: keysOf(appearance),
-    call: { caller: { userId: appearance.userId }, requestId, deadline },
-    decide({ state }: Aggregate<Authorization>, now, reads): Decision<AuthorizationEvent, RefreshToken | undefined> {
-      if (!state || state.ended) throw invalidGrant()
-      const wrong = wrongIn(presenter, state)
-      if (wrong) return refusing(context, authorization.id, 'refresh-token', wrong)
-      const verdict = judge('refresh', laterFacts(appearance, state, reads, now), now)
-      if ('missing' in verdict) return refusing(context, authorization.id, 'refresh-token', 'factor')
-      if ('shutOut' in verdict) return ending(state, 'shut-out')
-      const { refreshTokens } = state
-      if (!refreshTokens || now.getTime() >= Date.parse(refreshTokens.expiresAt)) return ending(state, 'expired')
-      const use = useOf(refreshTokens, presented, now)
-      if (use === 'stolen') return ending(state, 'refresh-reuse', usedBefore())
-      // A factor was missing a moment ago.
-      if (!tokens) throw invalidGrant()
-      const { tokenId, write, response } = tokens
-      if (use === 'first') {
-        const next = { number: presented.number + 1, step }
-        const expiresAt = endOfNext(config, new Date(refreshTokens.since), now)
-        const { admittedBy } = verdict
-        const isOther = admittedBy && !isDeepStrictEqual(admittedBy, state.admittedBy)
-        const payload = { ...next, expiresAt, tokenId, scope: response.scope ?? '', ...(isOther && { admittedBy }) }
-        return { events: [{ type: 'refreshed', payload }], writes: [write], answer: next }
-      }
-      if ('retryAfter' in use) throw throttled(use.retryAfter)
-      // An end that comes later waits for this row, and takes it away.
-      return { events: [], writes: [write], commits: true, answer: use.successor }
-    },
-    respond: ({ answer }) => ({
-      ...tokens!.response,
-      refreshToken: makeRefreshToken(keys, { authorizationId: authorization.id, ...answer! }),
-    }),
-  })
+  const decideOn = (isCounted: boolean) =>
+    store.execute({
+      aggregate: { type: authorizationType, id: authorization.id },
+      reads: keysOf(appearance),
+      call: { caller: { userId: appearance.userId }, requestId, deadline },
+      decide({ state }: Aggregate<Authorization>, now, reads): Decision<AuthorizationEvent, RefreshToken | undefined> {
+        if (!state || state.ended) throw invalidGrant()
+        const wrong = wrongIn(presenter, state)
+        if (wrong) return refusing(context, authorization.id, 'refresh-token', wrong)
+        const verdict = judge('refresh', laterFacts(appearance, state, reads, now), now)
+        if ('missing' in verdict) return refusing(context, authorization.id, 'refresh-token', 'factor')
+        if ('shutOut' in verdict) return ending(state, 'shut-out')
+        const { refreshTokens } = state
+        if (!refreshTokens || now.getTime() >= Date.parse(refreshTokens.expiresAt)) return ending(state, 'expired')
+        const use = useOf(refreshTokens, presented, now)
+        if (use === 'stolen') return ending(state, 'refresh-reuse', usedBefore())
+        // A factor was missing a moment ago.
+        if (!tokens) throw invalidGrant()
+        const { tokenId, write, response } = tokens
+        if (use === 'first') {
+          const next = { number: presented.number + 1, step }
+          const expiresAt = endOfNext(config, new Date(refreshTokens.since), now)
+          const { admittedBy } = verdict
+          const isOther = admittedBy && !isDeepStrictEqual(admittedBy, state.admittedBy)
+          const payload = { ...next, expiresAt, tokenId, scope: response.scope ?? '', ...(isOther && { admittedBy }) }
+          return { events: [{ type: 'refreshed', payload }], writes: [write], answer: next }
+        }
+        if ('retryAfter' in use) throw throttled(use.retryAfter)
+        if (!isCounted) throw new Repeated()
+        // An end that comes later waits for this row, and takes it away.
+        return { events: [], writes: [write], commits: true, answer: use.successor }
+      },
+      respond: ({ answer }) => ({
+        ...tokens!.response,
+        refreshToken: makeRefreshToken(keys, { authorizationId: authorization.id, ...answer! }),
+      }),
+    })
+  try {
+    return await decideOn(false)
+  } catch (error) {
+    if (!(error instanceof Repeated)) throw error
+    await countRepetition(context, authorization.id)
+    return decideOn(true)
+  }
+}
+
+/** A refresh token was used before, and gives the same successor. */
+class Repeated extends Error {}
+
+// A repetition changes nothing of the authorization, so its number of uses is no bound. Each stores an access token.
+async function countRepetition({ sql, keys }: Context, authorizationId: string): Promise<void> {
+  const name = ['refresh token repeated', authorizationId]
+  const limits = rateLimitsFor(keys, [{ name, most: mostUses, pause: overlap / 1000 / mostUses, kind: 'always' }])
+  const retryAfter = await takeFromBuckets(sql, limits)
+  if (retryAfter !== undefined) throw throttled(retryAfter)
 }
 
 /** What is wrong with a refresh token that is ours. That of a public application is bound to its key, if it has one. */
