@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { onPath } from '../../deploy/local/servers/program.ts'
 
@@ -18,8 +20,18 @@ export function whatIsMissing(): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return 'The failover suite needs Linux and root, because it makes network namespaces.'
   const packages = Object.entries(programs).filter(([, needed]) => needed.some((name) => onPath(name) === undefined))
+  if (packages.length === 0 && dropsForwarded())
+    return 'A packet filter, such as Docker’s, drops what bridged machines send each other: iptables -P FORWARD ACCEPT.'
   if (packages.length === 0) return undefined
   return `The failover suite needs more of Debian’s packages: apt-get install ${packages.map(([name]) => name).join(' ')}.`
+}
+
+function dropsForwarded(): boolean {
+  const isFiltered = '/proc/sys/net/bridge/bridge-nf-call-iptables'
+  if (!existsSync(isFiltered) || readFileSync(isFiltered, 'utf8').trim() === '0') return false
+  return (
+    onPath('iptables') !== undefined && `${execFileSync('iptables', ['-S', 'FORWARD'])}`.includes('-P FORWARD DROP')
+  )
 }
 
 /** Where Debian keeps PostgreSQL's programs. */
