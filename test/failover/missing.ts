@@ -30,7 +30,8 @@ function dropsForwarded(): boolean {
   const isFiltered = '/proc/sys/net/bridge/bridge-nf-call-iptables'
   if (!existsSync(isFiltered) || readFileSync(isFiltered, 'utf8').trim() === '0') return false
   return (
-    onPath('iptables') !== undefined && `${execFileSync('iptables', ['-S', 'FORWARD'])}`.includes('-P FORWARD DROP')
+    onPath('iptables') !== undefined &&
+    execFileSync('iptables', ['-S', 'FORWARD'], { encoding: 'utf8' }).includes('-P FORWARD DROP')
   )
 }
 
