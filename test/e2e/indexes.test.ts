@@ -82,12 +82,12 @@ beforeAll(async () => {
   await untilCalm()
   const { deliveries } = ok(await callGrpc('SearchDeliveries', { kind: 'DELIVERY_KIND_WEBHOOK' }, world.callers[0]))
   Object.assign(world.values, { deliveryId: deliveries[0].id, eventId: deliveries[0].eventId })
-  const buckets = await sql<{ key: Buffer }[]>`select key from roster_users.turns`
+  const buckets = await sql<{ key: string }[]>`select encode(key, 'hex') as key from roster_users.turns`
   await fillTables(sql, schemas)
   // Of full buckets, once a minute all are pruned: that reads the whole table, on purpose.
   await sql`
     update roster_users.turns set paid_until = paid_until + interval '1 day'
-    where key <> all(${buckets.map(({ key }) => key)})
+    where encode(key, 'hex') <> all(${buckets.map(({ key }) => key)}::text[])
   `
   await sql`vacuum (analyze) roster_users.turns`
   await addBareNames()
