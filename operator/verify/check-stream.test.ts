@@ -49,6 +49,6 @@ const secret = messages.filter(([, desc]) => {
   return unpublishedFields(aggregate_type, type).length > 0
 })
 
-test.each(secret)('verify names a field of %s that nobody should have published', (_, desc) => {
+test.each(secret)('an unpublished field in the stream is a difference: %s', (_, desc) => {
   expect(problemOf(storedOf(desc), { admittedBy: ['grants-17'] })).toContain('data.admittedBy: not what event users-17')
 })

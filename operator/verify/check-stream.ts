@@ -114,7 +114,7 @@ function today({ aggregate_type, type, erased }: StoredEvent, data: unknown): un
     const { desc } = messageOf(aggregate_type, type)
     const read = fromJson(desc, data as JsonValue, { ignoreUnknownFields: true })
     const json = toJson(desc, read, { alwaysEmitImplicit: true }) as JsonObject
-    // Otherwise their default value would stand here. What somebody published all the same stays, and differs.
+    // toJson adds their default values. A value that the stream does have stays, and is a difference.
     for (const name of unpublishedFields(aggregate_type, type)) if (!(name in (data as object))) delete json[name]
     // What the stream still has of an erased person is on its way out.
     if (erased) for (const name of personalFields(aggregate_type, type)) delete json[name]
