@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { createSocket, type Socket } from 'node:dgram'
 import { createServer } from 'node:net'
 
 /**
@@ -9,23 +10,32 @@ export async function freePort(preferred: number): Promise<number> {
   const next = preferred === 0 ? () => randomInt(10_000, 30_000) : (attempt: number) => preferred + attempt
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = next(attempt)
-    if (!taken.has(port) && (await isFree(port))) {
-      taken.add(port)
-      return port
-    }
+    const claimed = await claim(port)
+    if (!claimed) continue
+    if (await isFree(port)) return port
+    claimed.close()
   }
   throw new Error(`No free port found on 127.0.0.1${preferred === 0 ? '' : ` from ${preferred} to ${preferred + 99}`}.`)
 }
 
-// Servers are started at the same time: a port given away is not bound yet.
-const taken = new Set<number>()
+// A port given away is not bound yet, and another start may look at this moment. The UDP port of the same number, which no
+// server of ours uses, is the claim: the system gives it to one process, until that ends.
+async function claim(port: number): Promise<Socket | undefined> {
+  const socket = createSocket('udp4')
+  const { promise, resolve, reject } = Promise.withResolvers<Socket | undefined>()
+  socket.once('error', (error) => (isTaken(error) ? resolve(undefined) : reject(error)))
+  socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(socket.unref()))
+  return promise
+}
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer()
   const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-  server.once('error', (error: NodeJS.ErrnoException) =>
-    ['EADDRINUSE', 'EACCES'].includes(error.code ?? '') ? resolve(false) : reject(error),
-  )
+  server.once('error', (error) => (isTaken(error) ? resolve(false) : reject(error)))
   server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   return promise
+}
+
+function isTaken(error: NodeJS.ErrnoException): boolean {
+  return ['EADDRINUSE', 'EACCES'].includes(error.code ?? '')
 }
