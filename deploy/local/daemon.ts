@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Home } from './home.ts'
 import { removePidFile, writePidFile } from './pid-files.ts'
@@ -31,6 +31,8 @@ export interface Daemon {
   /** Undefined while it is down. */
   readonly pid: number | undefined
   readonly logFile: string
+  /** Why it ended before it was ready: its own sentence, or the last lines that it wrote since it was launched. */
+  whyEnded(): string
   /** Resolves once it is ready; rejects with the end of its log when it dies before that. */
   start(): Promise<void>
   /** Sends a signal; for one that ends a process, resolves when it is gone. Default SIGKILL. */
@@ -50,6 +52,8 @@ export function daemon(home: Home, spec: DaemonSpec): Daemon {
   let gone: Promise<void> = Promise.resolve()
   let wanted = false
   let ready = false
+  /** Where the log of this launch begins: former ones wrote above. */
+  let launchedAt = 0
 
   return {
     name: spec.name,
@@ -57,6 +61,7 @@ export function daemon(home: Home, spec: DaemonSpec): Daemon {
       return child?.pid
     },
     logFile,
+    whyEnded,
     start,
     kill,
     restart: async () => {
@@ -77,7 +82,7 @@ export function daemon(home: Home, spec: DaemonSpec): Daemon {
       ready = await becomesReady(deadline)
       if (ready) return
       if (!wanted) throw new Error(`${spec.name} was stopped while it started.`)
-      if (attempt >= (spec.retries ?? 0)) throw new Error(`${spec.name} ended before it was ready.\n${tailOf(logFile)}`)
+      if (attempt >= (spec.retries ?? 0)) throw new Error(whyEnded())
       await sleep(200)
     }
   }
@@ -98,6 +103,7 @@ export function daemon(home: Home, spec: DaemonSpec): Daemon {
 
   function launch(): void {
     const log = openSync(logFile, 'a', 0o600)
+    launchedAt = fstatSync(log).size
     const { command, args, env, uid, gid } = spec
     // A session of its own: the terminal's Ctrl-C is for the supervisor, which stops all in order.
     const started = spawn(command, args, {
@@ -126,6 +132,14 @@ export function daemon(home: Home, spec: DaemonSpec): Daemon {
     })
   }
 
+  function whyEnded(): string {
+    const said = readFileSync(logFile).subarray(launchedAt).toString().trimEnd().split('\n')
+    const sentence = said.map(ownSentence).findLast((message) => message !== undefined)
+    return sentence === undefined
+      ? `${spec.name} ended before it was ready.\n${tailOf(logFile, said)}`
+      : `${spec.name} does not start: ${sentence}`
+  }
+
   async function kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (child === undefined) return
     if (spec.send) spec.send(signal)
@@ -145,10 +159,19 @@ export function daemon(home: Home, spec: DaemonSpec): Daemon {
 }
 
 /** The last lines of a log, indented under its name. */
-export function tailOf(file: string, count = 20): string {
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+export function tailOf(file: string, lines = readFileSync(file, 'utf8').trimEnd().split('\n'), count = 20): string {
   return `The end of ${file}:\n${lines
     .slice(-count)
     .map((line) => `  ${line}`)
     .join('\n')}`
+}
+
+// What a service says as it ends: see lib/process.ts.
+function ownSentence(line: string): string | undefined {
+  try {
+    const { msg, err } = JSON.parse(line) as { msg?: unknown; err?: { message?: string } }
+    return msg === 'cannot start' ? err?.message : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -82,7 +82,7 @@ async function firstReadiness(
   let answersSince: number | undefined
   for (let last = 'no answer'; Date.now() < deadline; await sleep(50)) {
     const down = services.find((service) => service.pid === undefined)
-    if (down) throw new Error(`${down.name} ended before it was ready.\n${tailOf(down.logFile)}`)
+    if (down) throw new Error(down.whyEnded())
     const answer = await ask().catch(() => undefined)
     if (answer) last = answer.report
     if (last.startsWith('{"status":"ok"')) return
@@ -91,7 +91,7 @@ async function firstReadiness(
       return say(`Calls are answered, but a service waits: ${last}`)
     if (Date.now() > deadline - 100)
       throw new Error(
-        `The gateway was not ready within a minute (${last}).\n${services.map((service) => tailOf(service.logFile, 5)).join('\n')}`,
+        `The gateway was not ready within a minute (${last}).\n${services.map((service) => tailOf(service.logFile, undefined, 5)).join('\n')}`,
       )
   }
 }

@@ -112,6 +112,13 @@ test(
   },
 )
 
+test('a service that refuses its settings stops the start with its own sentence', { timeout: 60_000 }, async () => {
+  writeFileSync(join(folder, 'start.ts'), realStarter)
+  const started = launch({ PORT: String(await freePort(0)), SESSIONS_PER_USER: 'many' })
+  expect(await started.ended).toBe(1)
+  expect(started.output()).toMatch(/^users does not start: .*SESSIONS_PER_USER.*\n$/)
+})
+
 test('Ctrl-C while it is still starting leaves nothing behind', { timeout: 60_000 }, async () => {
   writeFileSync(join(folder, 'gateway.ts'), other)
   const first = launch()
