@@ -133,7 +133,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     recent,
     checkpointEvery: config.CHECKPOINT_INTERVAL * 1000,
   })
-  const session = watchSession({ url: config.DATABASE_URL, service: name, log })
+  const session = watchSession({ url: config.DATABASE_URL, service: name, log, waits: nats.waits })
   const silence = closeSilent({
     url: config.DATABASE_URL,
     service: name,

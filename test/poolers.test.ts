@@ -2,6 +2,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Servers } from '../deploy/local/servers.ts'
 import type { StoringService } from '../deploy/provision.ts'
+import { createWaits } from '#lib/health/waits'
 import { proveSession } from '#lib/database/prove-session'
 import { watchSession } from '#lib/database/watch-session'
 import { callJson } from './e2e/clients/json.ts'
@@ -78,7 +79,7 @@ describe.skipIf(!hasPgbouncer)('through PgBouncer (where Debian’s package pgbo
     const pgbouncer = await pool({ mode: 'session' })
     const { log, lines } = keepingLog()
     const url = pgbouncer.through(database.urls.users)
-    const watch = watchSession({ url, service: 'users', log, every: 50 })
+    const watch = watchSession({ url, service: 'users', log, waits: createWaits(log), every: 50 })
     onTestFinished(() => watch.stop())
     expect(watch.refusal()).toBeUndefined()
     await pgbouncer.change({ mode: 'transaction' })

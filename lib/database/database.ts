@@ -137,6 +137,7 @@ export async function untilReachable<T>(waits: Waits, work: () => Promise<T>): P
   for (; ; await sleep(tryAgainAfter)) {
     try {
       const result = await work()
+      waits.end('SinglePrimary')
       waits.end('PostgreSQL')
       return result
     } catch (error) {
@@ -144,7 +145,11 @@ export async function untilReachable<T>(waits: Waits, work: () => Promise<T>): P
       const { code } = Object(cause) as { code?: unknown }
       // A pool that was closed serves no call, so stop trying.
       if (code !== deadlockDetected && (!isConnectionError(cause) || code === 'CONNECTION_ENDED')) throw error
-      waits.begin('PostgreSQL', cause)
+      if (code === 'SEVERAL_PRIMARIES') waits.begin('SinglePrimary', cause)
+      else {
+        waits.end('SinglePrimary')
+        waits.begin('PostgreSQL', cause)
+      }
     }
   }
 }

@@ -6,6 +6,7 @@ import { alterAnswers } from '#test/support/altered-answers'
 import { silent } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { keepingLog } from '#test/support/rpc'
+import { createWaits } from '../health/waits.ts'
 import { isConnectionError, openDatabase } from './database.ts'
 import { watchSession } from './watch-session.ts'
 
@@ -105,13 +106,15 @@ test('a first statement whose connection breaks fails, also with several hosts',
   await admin.end()
 })
 
-test('while two servers take writes every call is refused, and two hosts may lead to one server', async () => {
+test('while two servers take writes every call is refused, readiness names the cause, and two hosts may lead to one server', async () => {
   const other = await alterAnswers(database.urls.users)
   const { log, lines } = keepingLog()
+  const waits = createWaits(log)
   const watch = watchSession({
     url: at([dead, own(), new URL(other.url).host]),
     service: 'users',
     log,
+    waits,
     every: 20,
   })
   onTestFinished(() => watch.stop())
@@ -121,8 +124,10 @@ test('while two servers take writes every call is refused, and two hosts may lea
   // The second of its start is another one.
   other.alter((answer) => answer.replace(/(\d{9})\d(\.\d{6})/, (_, head, tail) => `${head}x${tail}`))
   await expect.poll(() => watch.refusal()).toMatchObject({ reason: 'STORE_UNAVAILABLE' })
+  expect(String(waits)).toContain('SinglePrimary')
   other.alter((answer) => answer)
   await expect.poll(() => watch.refusal()).toBeUndefined()
+  expect(String(waits)).toBe('')
   const places = [own(), new URL(other.url).host].join(' and at ')
   expect(lines.join('')).toContain(`PostgreSQL at ${places} takes writes, and only one may`)
 })

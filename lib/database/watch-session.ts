@@ -1,4 +1,5 @@
 import type { RosterError } from '../errors.ts'
+import type { Waits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
 import { pause, repeat } from '../repeat.ts'
 import { storeUnavailable } from './database.ts'
@@ -20,7 +21,7 @@ export interface SessionWatch {
  * pooler in between while the service runs, and start a former primary. The log says once why calls are refused, and
  * once that they are answered again.
  */
-export function watchSession({ url, service, log, every = 60_000 }: Watched): SessionWatch {
+export function watchSession({ url, service, log, waits, every = 60_000 }: Watched): SessionWatch {
   let refusal: RosterError | undefined
   const looking = repeat({
     async work(stopped): Promise<'more' | undefined> {
@@ -28,12 +29,15 @@ export function watchSession({ url, service, log, every = 60_000 }: Watched): Se
         await proveSession(url, service, stopped)
         if (refusal) log.info('calls are answered again')
         refusal = undefined
+        waits.end('SinglePrimary')
         return undefined
       } catch (error) {
         const isReason = error instanceof NoSession || error instanceof SeveralPrimaries
         if (!isReason && !refusal) throw error
         if (!refusal) log.error({ err: error }, 'all calls are refused')
         if (isReason) refusal = storeUnavailable(error)
+        if (error instanceof SeveralPrimaries) waits.begin('SinglePrimary', error)
+        else if (isReason) waits.end('SinglePrimary')
         await pause(Math.min(every, refusedFor), stopped)
         return 'more'
       }
@@ -50,6 +54,7 @@ interface Watched {
   url: string
   service: string
   log: Log
+  waits: Waits
   /** Milliseconds between two proofs. */
   every?: number
 }

@@ -27,6 +27,12 @@ test('a wait says since when it lasts, and another reader understands it', () =>
   expect(readWaits(String(waits))).toEqual({})
 })
 
+test('that two primaries take writes is named before what may come of it', () => {
+  const { waits } = kept()
+  for (const server of ['NATS', 'PostgreSQL', 'SinglePrimary'] as const) waits.begin(server, new Error('no'))
+  expect(Object.keys(readWaits(String(waits)))).toEqual(['SinglePrimary', 'PostgreSQL', 'NATS'])
+})
+
 test('nothing but known servers and times is read', () => {
   const at = '2026-11-22T14:00:00.000Z'
   expect(readWaits(`Me ${at}, Redis now, NATS <b>${at}</b>, Redis ${at}, __proto__ ${at}`)).toEqual({ Redis: at })

@@ -1,7 +1,10 @@
 import type { Log } from '../log.ts'
 
-/** The servers that a service may have to wait for. For a synchronous standby it is PostgreSQL that waits. */
-const servers = ['PostgreSQL', 'SynchronousStandby', 'NATS', 'JetStream', 'Redis', 'SMTP'] as const
+/**
+ * The servers that a service may have to wait for. For a synchronous standby it is PostgreSQL that waits. A single primary
+ * is awaited while two take writes. It stands first, because it is the cause of much else.
+ */
+const servers = ['SinglePrimary', 'PostgreSQL', 'SynchronousStandby', 'NATS', 'JetStream', 'Redis', 'SMTP'] as const
 export type Server = (typeof servers)[number]
 
 /** The servers that a service waits for right now. The log hears of the begin and of the end of each wait, once. */
@@ -41,6 +44,10 @@ export function createWaits(log: Log): Waits {
       log.info({ server, seconds: (Date.now() - began) / 1000 }, `no longer waiting for ${server}`)
     },
     has: (server) => since.has(server),
-    toString: () => [...since].map(([server, at]) => `${server} ${new Date(at).toISOString()}`).join(', '),
+    toString: () =>
+      servers
+        .filter((server) => since.has(server))
+        .map((server) => `${server} ${new Date(since.get(server)!).toISOString()}`)
+        .join(', '),
   }
 }

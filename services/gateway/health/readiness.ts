@@ -192,6 +192,9 @@ function reportOf(nats: Nats, missing: string[], replicas: Replica[], missingSin
       const servers = (waiting[service] ??= {})
       if (servers[server] === undefined || at < servers[server]) servers[server] = at
     }
+    // The cause of the others, whichever replica noticed it.
+    const { SinglePrimary, ...others } = waiting[service] ?? {}
+    if (SinglePrimary !== undefined) waiting[service] = { SinglePrimary, ...others }
   }
   const ahead = replicas.flatMap(({ service, streamIsAhead }) => (streamIsAhead ? [service] : []))
   const drill = replicas.some((replica) => replica.drill)
