@@ -71,6 +71,18 @@ test('two gateways of different versions are shown, and the log says so once, an
   await vi.waitFor(async () => expect((await readyz()).versions['gateway']).toEqual([roster.version]), soon)
 })
 
+test('two primaries, which one replica noticed, are named before what comes of them', async () => {
+  const at = '2026-11-22T14:00:00.000Z'
+  await alsoRuns(info(roster.version, { instance: 'one', waiting: `PostgreSQL ${at}`, ahead: 'true' }))
+  await alsoRuns(info(roster.version, { instance: 'other', waiting: `NATS ${at}, SinglePrimary ${at}` }))
+  const text = `"waiting":{"users":{"SinglePrimary":"${at}","`
+  await vi.waitFor(async () => {
+    const { body } = await send(gateway.url, { path: '/readyz' })
+    expect(body).toContain('"ahead":["users"]')
+    expect(body).toMatch(new RegExp(`^{"status":"\\w+",${text}`))
+  }, soon)
+})
+
 test('a gateway answers about itself as the services do', async () => {
   const { connection } = await connectGateway()
   const asked = async (verb: string) =>

@@ -198,5 +198,6 @@ function reportOf(nats: Nats, missing: string[], replicas: Replica[], missingSin
   }
   const ahead = replicas.flatMap(({ service, streamIsAhead }) => (streamIsAhead ? [service] : []))
   const drill = replicas.some((replica) => replica.drill)
-  return { missing, parked, ahead: [...new Set(ahead)], waiting, versions: versionsOf(replicas), drill }
+  // A probe shows them in this order: causes first.
+  return { waiting, missing, parked, ahead: [...new Set(ahead)], versions: versionsOf(replicas), drill }
 }
