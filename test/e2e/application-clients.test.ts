@@ -49,6 +49,8 @@ const kinds = [
 
 type Ask = { form: Record<string, string>; headers?: { authorization: string } }
 
+const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+
 /** Each way to prove who one is. What an application does not have is made up. */
 const ways: Record<string, (client: Client) => Promise<Ask>> = {
   none: async ({ clientId }) => ({ form: { client_id: clientId } }),
@@ -72,8 +74,18 @@ const ways: Record<string, (client: Client) => Promise<Ask>> = {
   }),
 }
 
+/** An assertion of the client that nobody has signed: by its own word, or by that of a key. */
+const unsigned = (algorithm: string) => async (client: Client) => {
+  const { form } = await ways['private_key_jwt']!(client)
+  const [header, claims] = form['client_assertion']!.split('.')
+  const { kid } = JSON.parse(Buffer.from(header!, 'base64url').toString()) as { kid: string }
+  const client_assertion = `${encoded({ alg: algorithm, kid })}.${claims}.`
+  return { form: { ...form, client_assertion } }
+}
+const unsignedWays: typeof ways = { 'without an algorithm': unsigned('none'), 'without a signature': unsigned('ES256') }
+
 async function ask(client: Client, names: string[], path = tokenPath, more: Record<string, string> = {}) {
-  const parts = await Promise.all(names.map((name) => ways[name]!(client)))
+  const parts = await Promise.all(names.map((name) => (ways[name] ?? unsignedWays[name])!(client)))
   const form = Object.assign({ grant_type: clientCredentials, ...more }, ...parts.map(({ form }) => form))
   const headers = parts.flatMap(({ headers }) => headers ?? [])[0]
   return sendForm(path, form, { ...(headers && { headers }) })
@@ -86,15 +98,19 @@ const [proved, refused] = ['unauthorized_client', 'invalid_client']
 describe.each(kinds)('an application $kind', ({ way, add }) => {
   test('proves who it is by that alone', async () => {
     const client: Client = await add()
-    for (const name of Object.keys(ways))
+    for (const name of [...Object.keys(ways), ...Object.keys(unsignedWays)])
       expect(await error(client, [name]), name).toBe(name === way ? proved : refused)
   })
 
-  test('is refused where it proves it in two ways at once', async () => {
+  test('is refused where it proves it in two ways at once, also where one is an assertion that is not signed', async () => {
     const client: Client = await add()
     const secrets = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
+    const assertions = Object.keys(unsignedWays)
     for (const other of secrets)
-      for (const another of secrets.slice(secrets.indexOf(other) + 1)) {
+      for (const another of [
+        ...secrets.slice(secrets.indexOf(other) + 1),
+        ...(other === 'private_key_jwt' ? [] : assertions),
+      ]) {
         const { status, body } = await ask(client, [other, another])
         expect({ status, error: body.error }, `${other} and ${another}`).toEqual({
           status: 400,

@@ -2,7 +2,7 @@ import { beforeAll, expect, inject, test } from 'vitest'
 import type { ExampleApplication } from '../examples/applications.ts'
 import { type ExampleHuman, newHuman, newOrganization, unique } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
-import { authorizePath, newWebApplication, openBrowser, redirectUri } from '../examples/sign-in.ts'
+import { authorizePath, formOf, newWebApplication, openBrowser, redirectUri, type Shown } from '../examples/sign-in.ts'
 
 const { url } = inject('roster')
 
@@ -59,12 +59,25 @@ test('another browser has nobody signed in', async () => {
   expect(answerIn(location)).toMatchObject({ error: 'login_required', state: 'a state & more', iss: url })
 })
 
-test('a form that another browser or another site sends does nothing', async () => {
+test('a form that another browser or another site sends does nothing, and a link decides nothing', async () => {
   const [browser, other] = [openBrowser(), openBrowser()]
-  const asked = await browser.visit(authorize())
-  await other.visit(authorize())
   const { userName: login_name, password } = person
-  const foreign = await other.submit(asked, { action: 'sign-in', login_name, password })
-  expect(foreign.body).not.toContain('code=')
-  expect(foreign.status).toBe(400)
+  const signingIn = { action: 'sign-in', login_name, password }
+  const refuse = async (page: Shown, filled: Record<string, string>) => {
+    const foreign = await other.submit(page, filled)
+    expect([foreign.status, foreign.body.includes('code=')]).toEqual([400, false])
+    const { action, fields } = formOf(page.body)!
+    const body = new URLSearchParams({ ...fields, ...filled })
+    for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }])
+      expect((await browser.visit(action, { method: 'POST', body, headers })).status).toBe(403)
+    const link = await browser.visit(`${action}?${String(body)}`)
+    expect([link.location, link.body.includes('code=')]).toEqual(['', false])
+  }
+  await other.visit(authorize())
+  const asked = await browser.visit(authorize({ prompt: 'consent' }))
+  await refuse(asked, signingIn)
+  const asking = await browser.submit(asked, signingIn)
+  expect(asking.body).toContain('value="allow"')
+  await refuse(asking, { action: 'allow' })
+  expect((await browser.submit(asking, { action: 'allow' })).body).toContain('code=')
 })

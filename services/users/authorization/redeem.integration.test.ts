@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { IssueTokenRequest } from '#gen/roster/users/v1/oauth_service'
 import { IssueTokenRequest as codec } from '#gen/roster/users/v1/oauth_service'
 import { createDatabase, type TestDatabase } from '#test/support/database'
@@ -142,11 +142,19 @@ describe('it ends', () => {
       'its session is ended',
       ({ sessionId }: Code) => deleteSession.handle(users, { sessionId, sessionToken: '' }, callIn('acme')),
     ],
-  ])('where %s', async (_, shut) => {
-    const code = await newCode()
+  ])('where %s, also between a look at it and its decision', async (_, shut) => {
+    const [code, raced] = [await newCode(), await newCode()]
     await shut(code)
     expect(await redeem(code.code)).toBe(invalid)
     expect(await code.happened()).toEqual(['granted', 'ended shut-out'])
+    const { execute } = users.store
+    vi.spyOn(users.store, 'execute').mockImplementationOnce(async (command) => {
+      await shut(raced)
+      return execute(command)
+    })
+    expect(await redeem(raced.code)).toBe(invalid)
+    expect(await raced.happened()).toEqual(['granted', 'ended shut-out'])
+    expect(await raced.left()).toEqual({ codes: 0, tokens: 0 })
   })
 })
 

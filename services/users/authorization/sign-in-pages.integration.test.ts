@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
 import { lockUser } from '../operations/user/lock-user.ts'
@@ -6,6 +6,7 @@ import { unlockUser } from '../operations/user/unlock-user.ts'
 import { readSecret } from '../secrets/secret.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 import type { Authorization } from '../vocabulary/authorization.ts'
+import { type Fault, faults as words } from './request/read-parameters.ts'
 import {
   addPerson,
   challenge,
@@ -199,7 +200,9 @@ describe('a person comes to an application:', () => {
       expect(said(await browser.signIn(await browser.begin({ clientId: 'first', scope }), 'grace'))).toBe('sign-in 1')
     }
     const scope = 'openid urn:zitadel:iam:org:domain:primary:ACME.example'
-    expect(told(await browser.authorize({ clientId: 'first', scope }))['code']).toBeDefined()
+    const { code } = told(await browser.authorize({ clientId: 'first', scope }))
+    // Later doors judge it again.
+    expect(await granted(code!)).toMatchObject({ organizationScope: 'acme' })
   })
 })
 
@@ -209,9 +212,25 @@ describe('a session of a browser ends', () => {
     const browser = new Visitor(users)
     await browser.signIn(await browser.begin({ clientId: 'first' }), 'locked')
     expect(told(await browser.authorize({ clientId: 'first' }))['code']).toBeDefined()
+    const asking = await browser.begin({ clientId: 'first', prompt: 'consent' })
+    expect(said(asking)).toBe('consent openid profile')
     await lockUser(users, { userId }, callIn('acme'))
+    expect(said(await browser.decide(asking, 'allow'))).toBe('sign-in 0')
     await unlockUser(users, { userId }, callIn('acme'))
+    expect(said(await browser.decide(asking, 'allow'))).toBe('sign-in 0')
     expect(said(await browser.begin({ clientId: 'first' }))).toBe('sign-in 0')
+    expect(told(await browser.authorize({ clientId: 'first', prompt: 'none' }))['error']).toBe('login_required')
+  })
+
+  test('with a lock that comes between a look at it and the answer', async () => {
+    const userId = await addPerson(users, 'raced')
+    const browser = new Visitor(users)
+    await browser.signIn(await browser.begin({ clientId: 'first' }), 'raced')
+    const { execute } = users.store
+    vi.spyOn(users.store, 'execute').mockImplementationOnce(async (command) => {
+      await lockUser(users, { userId }, callIn('acme'))
+      return execute(command)
+    })
     expect(told(await browser.authorize({ clientId: 'first', prompt: 'none' }))['error']).toBe('login_required')
   })
 })
@@ -227,9 +246,16 @@ describe('a faulty request', () => {
     ['a state that is too long', { state: 'x'.repeat(8193) }, 'notice 3'],
     ['more than is kept', { scope: 'x'.repeat(16_000), loginHint: 'x'.repeat(1000) }, 'notice 3'],
   ]
-  test.each(notices)('with %s gets a page', async (_, parameters, page) => {
-    for (const prompt of ['', 'none'])
-      expect(said(await new Visitor(users).authorize({ ...parameters, prompt }))).toBe(page)
+  test.each(notices)('with %s gets a page, whatever else it says', async (_, parameters, page) => {
+    const others: object[] = [
+      ...['query', 'form_post', 'form_post.jwt', 'fragment'].map((responseMode) => ({ responseMode })),
+      { responseType: 'token' },
+      { request: 'x' },
+      { scope: 'openid project:another' },
+    ]
+    for (const other of [{}, ...others])
+      for (const prompt of ['', 'none'])
+        expect(said(await new Visitor(users).authorize({ ...other, ...parameters, prompt }))).toBe(page)
   })
 
   const faults: [object, string][] = [
@@ -264,7 +290,9 @@ describe('a faulty request', () => {
   ]
   test.each(faults)('with %j is answered: %s', async (parameters, error) => {
     const answer = await new Visitor(users).authorize({ ...usual, ...parameters, prompt: 'none' })
-    expect(told(answer)).toMatchObject({ error, state: 'the state', iss: users.config.PUBLIC_URL })
+    // None of its words come from the request.
+    const error_description = words[error as Fault]
+    expect(told(answer)).toEqual({ error, error_description, state: 'the state', iss: users.config.PUBLIC_URL })
   })
 
   test('sends nobody anywhere before somebody is signed in', async () => {

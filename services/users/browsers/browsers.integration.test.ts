@@ -12,6 +12,8 @@ import {
 } from '../authorization/testing/visitors.ts'
 import { openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 import { hashToken, newToken } from '../token.ts'
+import { readSecret } from '../secrets/secret.ts'
+import type { Authorization } from '../vocabulary/authorization.ts'
 import { deleteBrowsers, findBrowser } from './browser.ts'
 
 let database: TestDatabase
@@ -22,7 +24,8 @@ beforeAll(async () => {
   database = await createDatabase()
   users = await openUsers(database.urls.users)
   domains = await serveDomains({}, {}, { copied: nothingNewer(['client']) })
-  await noteApplication(users, 'client', { firstParty: true, redirectUris: [redirectUri] }, { organizationId: 'acme' })
+  const redirectUris = [redirectUri, otherUri]
+  await noteApplication(users, 'client', { firstParty: true, redirectUris }, { organizationId: 'acme' })
   await Promise.all(['ada', 'grace', 'mallory'].map((name) => addPerson(users, name)))
 }, 60_000)
 
@@ -31,19 +34,30 @@ afterAll(async () => {
   await database?.drop()
 })
 
+const otherUri = `${redirectUri}?of=another`
 const isSignedIn = async (cookie: string) => told(await new Visitor(users, cookie).silently())['error'] === undefined
 
 describe('a request belongs to its browser:', () => {
   test('another one, and none, see what they see of an unknown request', async () => {
-    const page = await new Visitor(users).begin()
-    const other = new Visitor(users)
+    const begun = new Visitor(users)
+    const page = await begun.begin()
+    const [other, victim] = [new Visitor(users), new Visitor(users)]
     await other.begin()
-    for (const stranger of [other, new Visitor(users), new Visitor(users, newToken()), new Visitor(users, 'x')]) {
+    await victim.signIn(await victim.begin(), 'ada')
+    for (const stranger of [
+      other,
+      victim,
+      new Visitor(users),
+      new Visitor(users, newToken()),
+      new Visitor(users, 'x'),
+    ]) {
       const unknown = await stranger.show('unknown')
       expect(said(unknown)).toBe('notice 4')
       expect(await stranger.show(page.requestId)).toEqual(unknown)
       expect(await stranger.post(page, { loginName: 'ada', password: 'ada-password' })).toEqual(unknown)
     }
+    // Nobody who opened it went on with it.
+    expect(await begun.show(page.requestId)).toEqual(page)
   })
 
   test('a form needs its token, and that of another request is none', async () => {
@@ -54,6 +68,17 @@ describe('a request belongs to its browser:', () => {
       expect(said(answer)).toBe('notice 7')
     }
     expect(said(await browser.show(page.requestId))).toBe('sign-in 0')
+    const asking = await browser.signIn(await browser.begin({ prompt: 'consent' }), 'ada')
+    const foreign = new Visitor(users)
+    const choosing = await browser.begin({ prompt: 'select_account' })
+    for (const formToken of ['', 'x', page.formToken, (await foreign.begin()).formToken]) {
+      expect(said(await browser.decide({ ...asking, formToken }, 'allow'))).toBe('notice 7')
+      expect(said(await browser.choose({ ...choosing, formToken }, ''))).toBe('notice 7')
+    }
+    expect(said(await browser.show(asking.requestId))).toBe(said(asking))
+    expect(await browser.show(choosing.requestId)).toEqual(choosing)
+    expect(await users.sql`select from aggregates where type = 'consent'`).toHaveLength(0)
+    expect(told(await browser.decide(asking, 'allow'))['code']).toBeDefined()
   })
 })
 
@@ -141,10 +166,26 @@ describe('a request is answered once:', () => {
     const again = await browser.show(begun)
     expect(said(again)).toBe('sign-in 0')
     await expire(begun)
+    expect(requestOf(await browser.post(again, { loginName: 'ada', password: 'ada-password' }))).toBe(begun)
     expect((await browser.show(begun)).answer).toMatchObject({
       $case: 'notice',
       value: { reason: 4, applicationOrigin: 'https://app.example.com' },
     })
+  })
+
+  test('and what is begun again asks for the same, whatever the browser asks for beside it', async () => {
+    const browser = new Visitor(users)
+    const asked = { redirectUri: otherUri, scope: 'openid email', responseMode: 'form_post', state: 'mine' }
+    const page = await browser.begin(asked)
+    await users.sql`update authorization_requests set expires_at = roster_now() where id = ${page.requestId}`
+    await browser.begin({ scope: 'openid profile', state: 'another' })
+    const leaving = await browser.signIn(await browser.follow(await browser.show(page.requestId)), 'ada')
+    expect(leaving.answer).toMatchObject({ $case: 'formPost', value: { action: otherUri } })
+    const { code, state } = told(leaving)
+    expect(state).toBe('mine')
+    const [id] = readSecret(users.keys, 'code', code!)!
+    const { state: granted } = (await users.store.load<Authorization>('authorization', id!))!
+    expect(granted).toMatchObject({ redirectUri: otherUri, scope: 'openid email' })
   })
 })
 

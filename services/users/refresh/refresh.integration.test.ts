@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { OIDCAppType, OIDCAuthMethodType, OIDCGrantType } from '#gen/roster/grants/v1/application_service'
 import { IssueTokenRequest, type IssueTokenResponse, RevokeTokenRequest } from '#gen/roster/users/v1/oauth_service'
 import { ExplainSignInRequest, SignInReason } from '#gen/roster/users/v1/session_service'
@@ -343,6 +343,19 @@ describe('it ends', () => {
       [false, false],
       [out, out, out],
     ])
+  })
+
+  test('with a lock that comes between a look at it and its decision', async () => {
+    const { userId, come } = await person()
+    const { id, refreshToken } = await come()
+    const { execute } = users.store
+    vi.spyOn(users.store, 'execute').mockImplementationOnce(async (command) => {
+      await lockUser(users, { userId }, callIn('acme'))
+      return execute(command)
+    })
+    expect(await reasonOf(refresh(refreshToken))).toBe(invalid)
+    await endSurplus(users)
+    expect((await eventsOf(id)).at(-1)).toMatch(/^ended (signed|shut)-out$/)
   })
 
   test('when its session expires, where it is of an application in the browser', async () => {

@@ -59,6 +59,17 @@ describe('what comes in:', () => {
     expect(received).toEqual([{ method: 'SignIn', request: { browser: value, ...request } }])
   })
 
+  test('a page of a request is found by its path and the cookie alone', async () => {
+    const forged = 'request_id=other&browser=forged&client_id=evil&redirect_uri=https://evil.example&state=evil'
+    await send(`${page}?${forged}`, { headers: { cookie: `${cookie}=${value}` } })
+    await post(`${page}/decision`, `form_token=t&action=allow&${forged}`, { cookie: `${cookie}=${value}` })
+    const found = { browser: value, requestId: 'r1' }
+    expect(received).toEqual([
+      { method: 'ShowSignIn', request: found },
+      { method: 'Decide', request: { ...found, formToken: 't', action: 'allow' } },
+    ])
+  })
+
   test('a parameter that comes twice is named, and has no value; one that is none is not named', async () => {
     await send('/oauth/v2/authorize?state=1&state=2&nonce=n&nonce=&x=1&x=2&browser=a&browser=b&posted=true')
     expect(received[0]!.request).toEqual({ repeatedParameters: ['state', 'nonce'] })
@@ -137,6 +148,9 @@ describe('who sends it:', () => {
       const refused = await send(page, { method })
       expect(refused).toMatchObject({ status: 405, headers: { allow: 'GET, POST, OPTIONS' } })
     }
+    // What a form does, no link does.
+    for (const path of [`${page}/account`, `${page}/decision`])
+      expect((await send(`${path}?form_token=t&action=allow`)).status).toBe(405)
     expect(received).toEqual([])
   })
 
@@ -330,6 +344,20 @@ describe('what fails:', () => {
     expect(body).not.toContain('inner')
     expect((await post(`${page}/account`, 'form_token=t')).body.toString()).not.toContain('<a')
   })
+
+  test.each(['INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'INTERNAL', 'UNAVAILABLE'] as const)(
+    'a page that says %s shows no word of the request, nor of the error',
+    async (code) => {
+      const evil = '"><script>evil</script>'
+      failing(code, 'ANY', evil)
+      const names = ['error', 'error_description', 'error_hint', 'client_id', 'redirect_uri', 'state', 'login_hint']
+      const parameters = new URLSearchParams(names.map((name) => [name, evil]))
+      const { body } = await send(`/oauth/v2/authorize?${String(parameters)}`)
+      const text = body.toString()
+      expect(text).not.toContain('<script')
+      expect(text.replaceAll(/<[^>]*>/g, '')).not.toContain('evil')
+    },
+  )
 
   test('a late answer is no other page than a missing one', async () => {
     failing('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'late')

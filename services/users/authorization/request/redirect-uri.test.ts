@@ -48,6 +48,9 @@ const others = [
   'https://x.app.example.com/callback?a=b',
   'https://app.example.com/callback?a=b/../../evil',
   'https://app.example.com/callback;x?a=b',
+  'https://app.example.com/x/..;/callback?a=b',
+  'https://app.example.com/callback/..;/evil?a=b',
+  'https://app.example.com/*',
   'https://app.example.com/callback?a=b\u0000',
   'https://app.example.com/callback\u200b?a=b',
   'https://аpp.example.com/callback?a=b',
@@ -66,6 +69,18 @@ test('a redirect URI is compared byte for byte', () => {
     expect(isRegistered(uri, config)).toBe(true)
     for (const other of others) expect([other, isRegistered(other, config)]).toEqual([other, false])
   }
+})
+
+test('nothing that is registered is a pattern', () => {
+  const patterns = ['https://app.example.com/*', 'https://app.example.com/a**', 'https://app.example.com/.*']
+  for (const appType of [web, native])
+    for (const registered of patterns)
+      for (const other of ['https://app.example.com/a', 'https://app.example.com/abc', 'https://app.example.com/a/b'])
+        expect([registered, other, isRegistered(other, { ...oidc, appType, redirectUris: [registered] })]).toEqual([
+          registered,
+          other,
+          false,
+        ])
 })
 
 test.each(['http://127.0.0.1/cb', 'http://127.0.0.1:5000/cb', 'http://[::1]/cb', 'http://localhost:1/cb'])(
