@@ -136,10 +136,18 @@ describe.skipIf(missing)(`in Chromium without script${missing ? ' (skipped: ther
     await page.context().close()
   })
 
-  test('the page of a request is nothing in another browser', async () => {
+  test('the page of a request is nothing in another browser, whoever is signed in there', async () => {
     const page = await open(request())
-    const other = await open(page.url())
+    const other = await open(request())
+    await signIn(other, grace.password, grace)
+    await other.getByRole('button', { name: 'Allow', exact: true }).click()
+    await other.getByText('arrived').waitFor()
+    answers = []
+    await other.goto(page.url())
     await other.getByRole('heading', { name: 'Nothing to go on with here' }).waitFor()
+    await page.reload()
+    await page.getByLabel('Password').waitFor()
+    expect(answers).toEqual([])
     await page.context().close()
     await other.context().close()
   })

@@ -328,8 +328,10 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
   test('nobody is shown a page in a frame', async () => {
     users['ShowSignIn'] = () => screens['sign in']!
     const page = await open(app)
-    await page.setContent(`<iframe src="${gateway.url}${page1}"></iframe>`)
-    await expect.poll(() => forbidden.splice(0)).toEqual([expect.stringContaining('frame-ancestors')])
+    for (const path of [page1, '/ui/forgot-password', '/ui/reset-password', '/ui/verify-email']) {
+      await page.setContent(`<iframe src="${gateway.url}${path}"></iframe>`)
+      await expect.poll(() => forbidden.splice(0), path).toEqual([expect.stringContaining('frame-ancestors')])
+    }
     await page.context().close()
   })
 
