@@ -330,7 +330,9 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     const page = await open(app)
     for (const path of [page1, '/ui/forgot-password', '/ui/reset-password', '/ui/verify-email']) {
       await page.setContent(`<iframe src="${gateway.url}${path}"></iframe>`)
-      await expect.poll(() => forbidden.splice(0), path).toEqual([expect.stringContaining('frame-ancestors')])
+      await expect
+        .poll(() => forbidden.splice(0), { message: path })
+        .toEqual([expect.stringContaining('frame-ancestors')])
     }
     await page.context().close()
   })

@@ -351,7 +351,7 @@ describe('what fails:', () => {
       const evil = '"><script>evil</script>'
       failing(code, 'ANY', evil)
       const names = ['error', 'error_description', 'error_hint', 'client_id', 'redirect_uri', 'state', 'login_hint']
-      const parameters = new URLSearchParams(names.map((name) => [name, evil]))
+      const parameters = new URLSearchParams(Object.fromEntries(names.map((name) => [name, evil])))
       const { body } = await send(`/oauth/v2/authorize?${String(parameters)}`)
       const text = body.toString()
       expect(text).not.toContain('<script')
