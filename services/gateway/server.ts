@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { ServerCredentials } from '@grpc/grpc-js'
 import { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
@@ -17,6 +17,7 @@ import type { GatewayConfig } from './config.ts'
 import { shareStreams } from './listen/http2-streams.ts'
 import { answerBrokenRequests, inOrder } from './listen/http1-requests.ts'
 import { createListener } from './listen/listener.ts'
+import { createStreamGuard } from './listen/stream-guard.ts'
 import { addHealth } from './health/grpc-health.ts'
 import { watchReadiness } from './health/readiness.ts'
 import { createHttpHandler } from './protocols/http-handler.ts'
@@ -47,6 +48,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const nats: AskingNats = { ...options.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }
   const rates = createRates(config, clock)
   const authenticator = createAuthenticator(nats, rates.byAddress)
+  const streamGuard = createStreamGuard(config, clock)
   const stopping = new AbortController()
   const { UNDER_WAY_BYTES: inAll, UNDER_WAY_BYTES_PER_CONNECTION: perConnection } = config
   const gateway: Gateway = {
@@ -56,6 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     authenticator,
     clientAddresses: createClientAddresses(config.TRUSTED_PROXIES, log),
     rates,
+    streamGuard,
     streamPlaces: createStreamPlaces(config),
     refusals: createRefusals(createClient(nats, GrantsDefinition, internalCalls.gateway.grants)),
     underWay: createUnderWay({ inAll, perConnection }),
@@ -67,7 +70,8 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
   const readiness = await watchReadiness(nats, log, setHealth)
   const keeper = startKeeper(config, log)
-  const listener = createListener(config, log, (socket) => injector.injectConnection(socket))
+  const serveHttp2 = (socket: Socket) => injector.injectConnection(socket)
+  const listener = createListener(config, log, (socket) => streamGuard.admit(socket, serveHttp2))
   const http = listener.server
   const cors = createCors(config.CORS_ORIGINS)
   const ui = readPages(fileURLToPath(new URL('pages', import.meta.url)))

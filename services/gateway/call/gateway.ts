@@ -2,6 +2,7 @@ import type { Log } from '#lib/log'
 import type { AskingNats } from '#lib/rpc/call'
 import type { BodySettings } from '../listen/admission.ts'
 import type { ClientAddresses } from '../listen/client-addresses.ts'
+import type { StreamGuard } from '../listen/stream-guard.ts'
 import type { Authenticator } from '../auth/authenticate.ts'
 import type { Rates } from '../rate-limits/rates.ts'
 import type { StreamPlaces } from '../rate-limits/stream-places.ts'
@@ -16,6 +17,7 @@ export interface Gateway {
   authenticator: Authenticator
   clientAddresses: ClientAddresses
   rates: Rates
+  streamGuard: StreamGuard
   streamPlaces: StreamPlaces
   refusals: Refusals
   underWay: UnderWay

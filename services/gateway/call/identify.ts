@@ -40,11 +40,12 @@ export interface Wait {
 /** Proves the caller, counts the call against the caller's rates, and reads its conditions. Errors of these three. */
 export async function identify(call: ArrivedCall, wait: Wait): Promise<IdentifiedCall> {
   const { gateway, arrival } = call
-  const { authenticator, rates } = gateway
+  const { authenticator, rates, streamGuard } = gateway
   const { method, requestId, clientAddress, header } = arrival
   let organization = () => organizationOf(header)
   const credentials = credentialsOf(arrival, wait, organization)
   const proved = await authenticator.authenticate(method.access, credentials)
+  if (proved.caller.userId !== '') streamGuard.trust(arrival.incoming.connection)
   call.userId = proved.caller.userId
   call.home = proved.caller.organizationId
   rates.admit(proved.caller, method, clientAddress)

@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { constants, createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
 import type { Server } from '@grpc/grpc-js'
-import { limitsHit } from '#lib/limits-hit'
-import { createBucket, wait, wear } from '../rate-limits/token-bucket.ts'
 import { unreadBytes } from '../rate-limits/under-way.ts'
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
@@ -21,8 +19,7 @@ const ownServices = /^\/grpc\.(health|reflection)\./
 /**
  * Takes over the streams of a gRPC server's HTTP/2 connections. The server keeps the connections, health and
  * reflection. It must not have the other calls: it would read the whole message of any client before anything is
- * checked. A client that does not read an answer for `patience` milliseconds is cut off, and so is one that resets
- * stream after stream. Call this once connections can
+ * checked. A client that does not read an answer for `patience` milliseconds is cut off. Call this once connections can
  * be injected.
  *
  * grpc-js offers no way to share its connections. Should a later version keep its servers elsewhere, it would answer
@@ -40,15 +37,12 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
     handlers.http(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   for (const server of servers.keys() as Iterable<Http2Server>) {
-    const resetsTooOften = new WeakMap<object, (stream: ServerHttp2Stream) => boolean>()
-    server.on('session', (session) => {
-      session.settings({ initialWindowSize: unreadBytes })
-      resetsTooOften.set(session, countResets(session))
-    })
+    server.on('session', (session) => session.settings({ initialWindowSize: unreadBytes }))
     const own = server.listeners('stream') as OnStream[]
     server.removeAllListeners('stream')
     server.on('stream', (stream, headers, flags, rawHeaders: string[]) => {
-      if (stream.session && resetsTooOften.get(stream.session)?.(stream)) return
+      // The client has reset it already.
+      if (stream.destroyed) return
       stream.setTimeout(patience)
       stream.on('timeout', () => {
         // Any other way to end the stream would wait until the client has read the answer.
@@ -70,33 +64,6 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
       if (isGrpc) handlers.grpc(stream, headers, rawHeaders)
       else others.emit('stream', stream, headers, flags, rawHeaders)
     })
-  }
-}
-
-/** Streams a second that a client may reset, and how many at once. */
-const [resetRate, resetBurst] = [100, 200]
-
-// Rapid reset (CVE-2023-44487): each reset frees a place for another stream, and its work is done already. Streams that
-// are reset by the bytes that open them count as open until Node reports their end.
-function countResets(session: ServerHttp2Session): (stream: ServerHttp2Stream) => boolean {
-  const resets = createBucket()
-  let open = 0
-  const calm = () => {
-    limitsHit.add(1, 'resets')
-    session.destroy(new Error('too many resets'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
-  }
-  return (stream) => {
-    const most = (session.localSettings.maxConcurrentStreams ?? 0) + resetBurst
-    const isOneTooMany = ++open > most
-    stream.once('close', () => {
-      open--
-      if (stream.rstCode === constants.NGHTTP2_NO_ERROR || session.destroyed) return
-      wear(resets, resetRate, performance.now(), resetBurst / resetRate)
-      if (wait(resets, resetRate, 1, resetBurst / resetRate) > 0) calm()
-      else resets.used++
-    })
-    if (isOneTooMany) calm()
-    return isOneTooMany
   }
 }
 
