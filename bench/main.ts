@@ -1,6 +1,7 @@
 // `npm run bench`: measures Roster. `usage` explains how.
 import { measureBacklog } from './backlog/run.ts'
 import { measureBytes } from './bytes/run.ts'
+import { measureFloods } from './floods/run.ts'
 import { measureMails } from './mails/run.ts'
 import { measureMemory } from './memory/run.ts'
 import { type Measurement, type Options, readOptions, usage } from './options.ts'
@@ -20,6 +21,7 @@ const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   Sets: measureSets,
   Bytes: measureBytes,
   Backlog: measureBacklog,
+  Floods: measureFloods,
 }
 
 if (process.argv.includes('--help')) {

@@ -16,7 +16,17 @@ export interface Options {
   save: boolean
 }
 
-export const measurements = ['Scale', 'Replicas', 'Mails', 'Memory', 'Telemetry', 'Sets', 'Bytes', 'Backlog'] as const
+export const measurements = [
+  'Scale',
+  'Replicas',
+  'Mails',
+  'Memory',
+  'Telemetry',
+  'Sets',
+  'Bytes',
+  'Backlog',
+  'Floods',
+] as const
 export type Measurement = (typeof measurements)[number]
 
 export const usage = `npm run bench -- [options]

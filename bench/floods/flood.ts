@@ -1,0 +1,51 @@
+// Sends one flood of `kinds.ts` for some seconds to this machine: PORT KEY SECONDS. Writes the bytes it sent as JSON.
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { connect as connectTls } from 'node:tls'
+import { floods, keyOf } from './kinds.ts'
+
+const [port, key, seconds] = process.argv.slice(2)
+const flood = floods.find((each) => keyOf(each) === key)!
+const first = flood.tls ? await clientHello() : flood.first
+const end = performance.now() + Number(seconds) * 1000
+let [bytes, connections] = [0, 0]
+await Promise.all(Array.from({ length: flood.connections }, run))
+console.log(JSON.stringify({ bytes, connections }))
+
+async function run() {
+  while (performance.now() < end) await new Promise((resolve) => open().on('close', resolve))
+}
+
+function open(): Socket {
+  const socket = connect(Number(port), '127.0.0.1').setNoDelay()
+  connections++
+  const quit = setTimeout(() => socket.destroy(), Math.max(0, end - performance.now()))
+  // What answers a handshake is all that is wanted of it.
+  socket.on('data', () => (flood.tls ? socket.destroy() : flood.answered && socket.write(flood.then)))
+  socket.on('error', () => {}).on('end', () => socket.destroy())
+  socket.on('close', () => {
+    clearTimeout(quit)
+    bytes += socket.bytesWritten
+  })
+  socket.write(first)
+  if (flood.then.length > 0 && !flood.answered) {
+    const more = () => {
+      while (socket.writable && socket.write(flood.then));
+    }
+    socket.on('drain', more)
+    more()
+  }
+  return socket
+}
+
+/** The first message of a handshake, as Node's client writes it. */
+async function clientHello(): Promise<Buffer> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connectTls({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' }).on('error', () => {})
+  const [accepted] = (await once(server, 'connection')) as [Socket]
+  const [message] = (await once(accepted, 'data')) as [Buffer]
+  client.destroy()
+  server.close()
+  return message
+}
