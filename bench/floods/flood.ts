@@ -1,4 +1,4 @@
-// Sends one flood of `kinds.ts` for some seconds to this machine: PORT KEY SECONDS. Writes the bytes it sent as JSON.
+// Sends one flood of `kinds.ts` for some seconds to this machine: PORT KEY SECONDS.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
@@ -8,9 +8,7 @@ const [port, key, seconds] = process.argv.slice(2)
 const flood = floods.find((each) => keyOf(each) === key)!
 const first = flood.tls ? await clientHello() : flood.first
 const end = performance.now() + Number(seconds) * 1000
-let [bytes, connections] = [0, 0]
 await Promise.all(Array.from({ length: flood.connections }, run))
-console.log(JSON.stringify({ bytes, connections }))
 
 async function run() {
   while (performance.now() < end) await new Promise((resolve) => open().on('close', resolve))
@@ -18,15 +16,11 @@ async function run() {
 
 function open(): Socket {
   const socket = connect(Number(port), '127.0.0.1').setNoDelay()
-  connections++
   const quit = setTimeout(() => socket.destroy(), Math.max(0, end - performance.now()))
   // What answers a handshake is all that is wanted of it.
   socket.on('data', () => (flood.tls ? socket.destroy() : flood.answered && socket.write(flood.then)))
   socket.on('error', () => {}).on('end', () => socket.destroy())
-  socket.on('close', () => {
-    clearTimeout(quit)
-    bytes += socket.bytesWritten
-  })
+  socket.on('close', () => clearTimeout(quit))
   socket.write(first)
   if (flood.then.length > 0 && !flood.answered) {
     const more = () => {
