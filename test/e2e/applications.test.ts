@@ -135,6 +135,7 @@ describe.each(over('connect'))('applications over $encoding', ({ call }) => {
     await act('UpdateOIDCConfig', { projectId, appId: plain, ...pages })
     expect(await asOwner('UpdateOIDCConfig', { appId: plain, ...pages, redirectUris })).toBe('ok')
     expect(await asOwner('DeactivateApplication', { appId: trusted })).toBe('ok')
+    expect(await asOwner('ReactivateApplication', { appId: trusted })).toBe('PERMISSION_DENIED')
     expect(await asOwner('RemoveApplication', { appId: trusted })).toBe('ok')
   })
 

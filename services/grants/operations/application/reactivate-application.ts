@@ -6,7 +6,7 @@ import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { ownApplication } from '../../applications/own-application.ts'
+import { changeableApplication } from '../../applications/trusted-application.ts'
 import type { Context } from '../../context.ts'
 import type { Application, ApplicationEvent } from '../../vocabulary/application.ts'
 
@@ -19,7 +19,7 @@ export async function reactivateApplication(
     aggregate: { type: 'application', id: request.appId },
     call,
     decide(application: Aggregate<Application>): Decision<ApplicationEvent> {
-      if (!ownApplication(application, request, call).state.inactive)
+      if (!changeableApplication(application, request, call).state.inactive)
         throw new RosterError('FAILED_PRECONDITION', 'APPLICATION_NOT_INACTIVE', 'The application is not inactive.')
       return { events: [{ type: 'reactivated', payload: {} }], answer: undefined }
     },
