@@ -192,6 +192,7 @@ describe('nothing is skipped in silence:', () => {
     expect(reasonOf(await answerBy(await beginAtLogin(third, silent), session, { consentGiven: true }))).toBe(
       'CONSENT_REQUIRED',
     )
+    expect(reasonOf(await answerBy(await beginAtLogin(third, { scope: '' }), session))).toBe('CONSENT_REQUIRED')
     const id = await beginAtLogin(third)
     const refused = await answerBy(id, session)
     expect(factsOf(refused)).toMatchObject({ reason: 'CONSENT_REQUIRED' })

@@ -100,6 +100,11 @@ function refusalOf(reason: Reason, { facts, user, seesProject }: Situation, requ
     }
     case 'other-person':
       return { reason: SignInReason.SIGN_IN_REASON_OTHER_PERSON, object: { type: 'user', id: hintedUserId } }
+    case 'consent': {
+      const { application, authorization, user: ofFacts } = facts!
+      const object = consentKey(application!.id, ofFacts!.id)
+      return { reason: SignInReason.SIGN_IN_REASON_CONSENT, object, scopes: authorization!.scopes }
+    }
     case 'ended':
       return endOf(facts!, request, seen)
   }

@@ -19,6 +19,11 @@ export const scopeOf: Record<string, string> = {
   organization_roles: 'roles',
 }
 
+/** The scopes of claims that the parameter `claims` named, such as `id_token.email`. */
+export function scopesOfClaims(named: readonly string[]): string[] {
+  return [...new Set(named.map((claim) => scopeOf[claim.slice(claim.indexOf('.') + 1)]!))]
+}
+
 /** What is said of a user, by OpenID Connect's names. */
 export type UserClaims = Record<string, string | boolean | undefined>
 

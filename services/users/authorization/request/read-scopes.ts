@@ -44,7 +44,7 @@ export async function nameById({ grants }: Pick<Context, 'grants'>, text: string
 
 /**
  * Reads the parameter `scope`. Undefined for an audience that the application may not have, for several organizations,
- * and for one that cannot be read.
+ * for one that cannot be read, and where nothing of what is asked for is known.
  */
 export function readScopes(
   text: string,
@@ -67,5 +67,8 @@ export function readScopes(
     scope === itself ||
     projectOf(scope) !== undefined ||
     (scope === 'offline_access' && mayRefresh)
-  return { scopes: asked.filter(isKnown), organizationScope: organizations[0], actsInRoster }
+  const scopes = asked.filter(isKnown)
+  // No scope at all asks for the first use alone.
+  if (asked.length > 0 && scopes.length === 0) return undefined
+  return { scopes, organizationScope: organizations[0], actsInRoster }
 }

@@ -141,6 +141,6 @@ function askFor(
     case 'consent':
       return consentPage(chosen, lack.scopes, { ...asked, tooMany: row.progress.tooMany })
     case 'click':
-      return consentPage(chosen, [], asked)
+      return consentPage(chosen, [], { ...asked, clickOnly: true })
   }
 }
