@@ -137,6 +137,7 @@ const faults: [string, unknown, string | undefined, string | undefined][] = [
   ['consent.scopes', [], 'consent', 'shut out: consent'],
   ['consent.scopes', ['openid', 'offline_access'], 'consent', 'shut out: consent'],
   ['consent.round', 2, undefined, 'shut out: ended'],
+  ['application.oidc.organizationId', 'umbrella', 'shut out: membership', 'shut out: membership'],
   ['authorization', undefined, undefined, 'shut out: ended'],
   ['authorization.userId', 'mallory', undefined, 'shut out: ended'],
   ['authorization.applicationId', 'another', undefined, 'shut out: ended'],

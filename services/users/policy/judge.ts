@@ -128,8 +128,8 @@ function shutsOut(
   const { authorization, request } = facts
   if (!user.isActive) return 'inactive'
   if (!facts.organization.isOpen) return 'organization'
-  const scopes = [request?.organizationScope, authorization?.organizationScope]
-  if (scopes.some((organizationId) => organizationId !== undefined && organizationId !== user.organizationId))
+  const only = [application.oidc?.organizationId, request?.organizationScope, authorization?.organizationScope]
+  if (only.some((organizationId) => organizationId !== undefined && organizationId !== user.organizationId))
     return 'membership'
   if (request?.hintedUser !== undefined && request.hintedUser !== user.id) return 'other-person'
   const unadmitted = refusedBy(project, user, facts)
