@@ -174,6 +174,15 @@ describe('a login application cannot', () => {
     )
     expect(reasonOf(await answerBy(id, await newSession()))).toBe('PERSON_NOT_ADMITTED')
   })
+
+  test('bring in somebody of another organization than the settings of the application name', async () => {
+    const organization = await newOrganization()
+    const fixed = await newWebApplication(home, projectId, { ...onLoginPages, organizationId: organization })
+    const id = await beginAtLogin(fixed)
+    const { scope } = ok(await call('GetAuthRequest', { authRequestId: id }, client)).authRequest
+    expect(scope).toEqual(['openid', 'profile', `urn:zitadel:iam:org:id:${organization}`])
+    expect(reasonOf(await answerBy(id, await newSession(), { consentGiven: true }))).toBe('PERSON_NOT_ADMITTED')
+  })
 })
 
 describe('nothing is skipped in silence:', () => {
