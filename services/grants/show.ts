@@ -90,10 +90,11 @@ export function showApplication(application: Existing<Application>): ShownApplic
 
 function showOidc(
   clientId: string,
-  { clockSkew, accessTokenLifetime, loginBaseUri, ...oidc }: OIDC,
+  { clockSkew, accessTokenLifetime, loginBaseUri, organizationId = '', ...oidc }: OIDC,
 ): OIDCApplicationConfig {
   return {
     ...oidc,
+    organizationId,
     clientId,
     responseTypes: [OIDCResponseType.OIDC_RESPONSE_TYPE_CODE],
     clockSkew: toDuration(clockSkew),

@@ -2,7 +2,7 @@ import { beforeAll, expect, inject, test } from 'vitest'
 import { type ExampleHuman, newHuman, newOrganization, ok, signIn, unique } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { gateways, newAskingApplication, newPersonToken, userinfo } from '../examples/person-tokens.ts'
-import { openBrowser, type Shown } from '../examples/sign-in.ts'
+import { authorizePath, newCode, openBrowser, type Shown } from '../examples/sign-in.ts'
 import { factsOf } from './clients/call.ts'
 import { call } from './clients/encodings.ts'
 
@@ -62,6 +62,26 @@ test('a session that is ended there opens nothing a second later', async () => {
     await expect
       .poll(async () => factsOf(await call('GetMyUser', {}, { token, url: gateway })).reason, { timeout: 5000 })
       .toBe('TOKEN_INVALID')
+})
+
+test('an application that asks for no scope has nothing before the person let it in, and stands in the list', async () => {
+  const person = await newPerson()
+  const application = await newApplication()
+  const browser = openBrowser()
+  const path = authorizePath(application, { scope: '' })
+  const { userName: login_name, password } = person
+  const asking = await browser.submit(await browser.visit(path), { action: 'sign-in', login_name, password })
+  expect(asking).toMatchObject({ location: '' })
+  expect(asking.body).toContain('know who you are')
+  expect(valuesOf(await browser.visit('/ui/account'), 'application_id')).toEqual([])
+  expect(await newCode(person, application, { scope: '' }, browser)).toBeTruthy()
+  const page = await browser.visit('/ui/account')
+  expect(page.body).toContain('know who you are')
+  const [application_id] = valuesOf(page, 'application_id')
+  expect(application_id).toBe(application.appId)
+  await browser.submit(page, { application_id: application_id! }, '/ui/account/consent')
+  const { location } = await browser.visit(authorizePath(application, { scope: '', prompt: 'none' }))
+  expect(new URL(location).searchParams.get('error')).toBe('consent_required')
 })
 
 test('what an application has is over once it is taken back', async () => {

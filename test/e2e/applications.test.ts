@@ -93,6 +93,7 @@ describe.each(over('connect'))('applications over $encoding', ({ call }) => {
       rosterApi: true,
       idTokenAlgorithm: 'ID_TOKEN_ALGORITHM_EDDSA',
       accessTokenLifetime: '60s',
+      organizationId: home,
     }
     const { appId, clientSecret } = await act('AddOIDCApplication', { projectId, name: 'App', ...settings, ...ours })
     expect(clientSecret).toBeUndefined()
@@ -102,9 +103,34 @@ describe.each(over('connect'))('applications over $encoding', ({ call }) => {
     await act('UpdateOIDCConfig', { projectId, appId, grantTypes: settings.grantTypes })
     const replaced = { responseTypes: settings.responseTypes, grantTypes: settings.grantTypes }
     expect(await shown()).toEqual({ clientId, ...replaced, ...ours })
-    await act('UpdateOIDCConfig', { projectId, appId, firstParty: false, accessTokenLifetime: '0s' })
+    await act('UpdateOIDCConfig', {
+      projectId,
+      appId,
+      firstParty: false,
+      accessTokenLifetime: '0s',
+      organizationId: '',
+    })
     expect(await shown()).not.toHaveProperty('firstParty')
     expect(await shown()).not.toHaveProperty('accessTokenLifetime')
+    expect(await shown()).not.toHaveProperty('organizationId')
+  })
+
+  test('settings name an organization that is there, and keep the one that is gone until they name another', async () => {
+    const [other, gone] = [await newOrganization(), await newOrganization()]
+    const { appId } = await act('AddOIDCApplication', { projectId, name: 'App', organizationId: gone })
+    const change = (more: JsonObject) => json('UpdateOIDCConfig', { projectId, appId, ...more }, admin(home))
+    ok(await json('DeactivateOrganization', {}, admin(gone)))
+    ok(await change({ devMode: true }))
+    ok(await change({ organizationId: gone }))
+    ok(await change({ organizationId: other }))
+    const { oidcConfig } = (await act('GetApplication', { projectId, appId })).application
+    expect(oidcConfig.organizationId).toBe(other)
+    const refused = { code: 3, reason: 'VALIDATION_FAILED', fields: ['organizationId'] }
+    for (const organizationId of [gone, unique('unknown'), 'x'.repeat(201)]) {
+      expect(factsOf(await change({ organizationId }))).toMatchObject(refused)
+      const added = await json('AddOIDCApplication', { projectId, name: 'App', organizationId }, admin(home))
+      expect(factsOf(added)).toMatchObject(refused)
+    }
   })
 
   test('only with a role on the instance an application acts in Roster, changes once it does, or names pages of its own', async () => {

@@ -11,7 +11,7 @@ import {
 } from '../examples/person-tokens.ts'
 import { admin, type ExampleHuman, newHuman, newOrganization, ok, unique } from '../examples/people.ts'
 import { grantProject } from '../examples/projects.ts'
-import { authorizePath, openBrowser } from '../examples/sign-in.ts'
+import { authorizePath, openBrowser, redirectUri } from '../examples/sign-in.ts'
 import { factsOf } from './clients/call.ts'
 import { call } from './clients/encodings.ts'
 
@@ -125,6 +125,13 @@ const reasons: [string, Ends, string, string][] = [
     all,
   ],
   ['the application was removed', ofApplication('RemoveApplication'), 'page', refused],
+  [
+    'the application is for people of another organization alone',
+    ({ application: { projectId, appId }, owner }) =>
+      act('UpdateOIDCConfig', { projectId, appId, redirectUris: [redirectUri], organizationId: owner }, owner),
+    'login_required',
+    all,
+  ],
   ['the project was removed', ({ projectId, owner }) => act('RemoveProject', { projectId }, owner), 'page', refused],
   [
     'the consent was withdrawn',

@@ -174,6 +174,15 @@ describe('a login application cannot', () => {
     )
     expect(reasonOf(await answerBy(id, await newSession()))).toBe('PERSON_NOT_ADMITTED')
   })
+
+  test('bring in somebody of another organization than the settings of the application name', async () => {
+    const organization = await newOrganization()
+    const fixed = await newWebApplication(home, projectId, { ...onLoginPages, organizationId: organization })
+    const id = await beginAtLogin(fixed)
+    const { scope } = ok(await call('GetAuthRequest', { authRequestId: id }, client)).authRequest
+    expect(scope).toEqual(['openid', 'profile', `urn:zitadel:iam:org:id:${organization}`])
+    expect(reasonOf(await answerBy(id, await newSession(), { consentGiven: true }))).toBe('PERSON_NOT_ADMITTED')
+  })
 })
 
 describe('nothing is skipped in silence:', () => {
@@ -192,6 +201,7 @@ describe('nothing is skipped in silence:', () => {
     expect(reasonOf(await answerBy(await beginAtLogin(third, silent), session, { consentGiven: true }))).toBe(
       'CONSENT_REQUIRED',
     )
+    expect(reasonOf(await answerBy(await beginAtLogin(third, { scope: '' }), session))).toBe('CONSENT_REQUIRED')
     const id = await beginAtLogin(third)
     const refused = await answerBy(id, session)
     expect(factsOf(refused)).toMatchObject({ reason: 'CONSENT_REQUIRED' })

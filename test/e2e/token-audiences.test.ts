@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type ExampleApplication, newApi, newApplication } from '../examples/applications.ts'
 import { newSignedInMachine } from '../examples/machines.ts'
-import { newClient, obtainToken } from '../examples/oauth.ts'
+import { issuer, newClient, obtainToken } from '../examples/oauth.ts'
 import {
   gateways,
   introspect,
@@ -11,7 +11,16 @@ import {
   revoke,
   userinfo,
 } from '../examples/person-tokens.ts'
-import { admin, type ExampleHuman, newHuman, newOrganization, ok, signIn, unique } from '../examples/people.ts'
+import {
+  admin,
+  type ExampleHuman,
+  newHuman,
+  newOrganization,
+  ok,
+  signIn,
+  unique,
+  uniqueEmail,
+} from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { authorizePath, newCode, openBrowser, redeem, refresh } from '../examples/sign-in.ts'
 import { factsOf } from './clients/call.ts'
@@ -26,9 +35,11 @@ let inBrowser: ExampleApplication
 let clients: Record<string, Client>
 let tokens: Record<string, string>
 let projectId: string
+let ofProject: string
 
 beforeAll(async () => {
   const [owner, home, third] = [await newOrganization(), await newOrganization(), await newOrganization()]
+  ofProject = owner
   projectId = await newProject(owner, ['reader'])
   const [beside, foreign] = [await newProject(owner), await newProject(third)]
   person = await newHuman(home, { password: unique('Password') })
@@ -137,6 +148,26 @@ test('what the servers of the project learn of a token of a person', async () =>
   const map = { reader: { [own.project_roles[0]!.organization]: expect.any(String) } }
   expect(asking).toMatchObject({ scope, ...own })
   expect(Object.keys(asking[`urn:zitadel:iam:org:project:${projectId}:roles`])).toEqual(Object.keys(map))
+})
+
+test('the user name is told where the person let the application see it, and an address with `email` alone', async () => {
+  const email = uniqueEmail()
+  const byAddress = await newHuman(person.organization, { password: unique('Password'), userName: email, email })
+  const { userId } = byAddress
+  ok(await call('AddUserGrant', { userId, projectId, roleKeys: ['reader'] }, admin(ofProject)))
+  const told = async (who: ExampleHuman, scope: string) => {
+    const token = await newPersonToken(who, application, scope)
+    const about = await introspect(clients['an API of the project']!, token)
+    const headers = { authorization: `Bearer ${token}` }
+    const described = await (await fetch(`${issuer()}/oidc/v1/userinfo`, { headers })).json()
+    expect(about).toMatchObject({ active: true, sub: who.userId })
+    return [about.username, (described as { preferred_username?: string }).preferred_username]
+  }
+  for (const scope of ['', 'openid', 'openid email', 'openid offline_access roles'])
+    expect(await told(person, scope)).toEqual([undefined, undefined])
+  expect(await told(person, 'openid profile')).toEqual([person.userName, person.userName])
+  expect(await told(byAddress, 'openid profile')).toEqual([undefined, undefined])
+  expect(await told(byAddress, 'openid profile email')).toEqual([email, email])
 })
 
 test('userinfo takes both audiences; Roster itself only its own, at every gateway', async () => {

@@ -12,6 +12,7 @@ import { ownProject } from '../projects/own-project.ts'
 import { type Application, type ApplicationConfig, type ApplicationEvent, proofOf } from '../vocabulary/application.ts'
 import { clientIdTaken, refuseIdOfUser } from './client-id.ts'
 import { storeClientSecret } from './client-secrets.ts'
+import { readsOfNamed, refuseUnknownOrganization } from './named-organization.ts'
 import { clientKey } from './own-application.ts'
 
 /**
@@ -36,11 +37,13 @@ export async function addApplication(
     reads: [
       { type: 'project', id: projectId },
       { type: 'organization', id: call.organizationId },
+      ...readsOfNamed(config.oidc?.organizationId),
     ],
     call,
-    decide(_application: Aggregate<Application>, _now, [project, organization]): Decision<ApplicationEvent> {
+    decide(_application: Aggregate<Application>, _now, [project, organization, named]): Decision<ApplicationEvent> {
       refuseInactive(organization!)
       ownProject(project, call.organizationId)
+      refuseUnknownOrganization(named)
       const payload = { projectId, name, clientId, ...(secret && { secretId: secret.id }), ...config }
       return {
         organizationId: call.organizationId,

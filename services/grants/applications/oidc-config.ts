@@ -12,7 +12,7 @@ import { faultOfUri } from './redirect-uris.ts'
 
 /** The settings that a request wants for a new application. */
 export function newOidc(request: AddOIDCApplicationRequest): OIDC {
-  const { allowMissingPkce, firstParty, rosterApi, idTokenAlgorithm, accessTokenLifetime } = request
+  const { allowMissingPkce, firstParty, rosterApi, idTokenAlgorithm, accessTokenLifetime, organizationId } = request
   return {
     ...settingsOf(request),
     allowMissingPkce,
@@ -20,12 +20,14 @@ export function newOidc(request: AddOIDCApplicationRequest): OIDC {
     rosterApi,
     idTokenAlgorithm,
     accessTokenLifetime: inSeconds(accessTokenLifetime),
+    ...(organizationId !== '' && { organizationId }),
   }
 }
 
 /** The settings after a request. */
 export function changedOidc(request: UpdateOIDCConfigRequest, former: OIDC): OIDC {
   const { allowMissingPkce, firstParty, rosterApi, idTokenAlgorithm, accessTokenLifetime } = request
+  const { organizationId = former.organizationId ?? '' } = request
   return {
     ...settingsOf(request),
     allowMissingPkce: allowMissingPkce ?? former.allowMissingPkce,
@@ -33,10 +35,17 @@ export function changedOidc(request: UpdateOIDCConfigRequest, former: OIDC): OID
     rosterApi: rosterApi ?? former.rosterApi,
     idTokenAlgorithm: idTokenAlgorithm ?? former.idTokenAlgorithm,
     accessTokenLifetime: accessTokenLifetime ? inSeconds(accessTokenLifetime) : former.accessTokenLifetime,
+    ...(organizationId !== '' && { organizationId }),
   }
 }
 
-type Own = 'allowMissingPkce' | 'firstParty' | 'rosterApi' | 'idTokenAlgorithm' | 'accessTokenLifetime'
+type Own =
+  | 'allowMissingPkce'
+  | 'firstParty'
+  | 'rosterApi'
+  | 'idTokenAlgorithm'
+  | 'accessTokenLifetime'
+  | 'organizationId'
 
 function settingsOf(request: AddOIDCApplicationRequest | UpdateOIDCConfigRequest): Omit<OIDC, Own> {
   const grantTypes = [...new Set(request.grantTypes)]

@@ -51,6 +51,8 @@ export interface OIDC {
   accessTokenLifetime: number
   /** The login application, without `/login`. Missing: people sign in on Roster's pages. */
   loginBaseUri?: string
+  /** The only organization whose people may come. Missing: any. */
+  organizationId?: string
 }
 
 /** Of an API, which introspects tokens and signs nobody in. */

@@ -17,10 +17,15 @@ export interface ApplicationCopy extends Openness {
 }
 
 /** Its settings, with lengths of time in seconds. */
-export type OidcCopy = Omit<OIDCApplicationConfig, 'clientId' | 'responseTypes' | 'loginVersion' | Times> &
+export type OidcCopy = Omit<
+  OIDCApplicationConfig,
+  'clientId' | 'responseTypes' | 'loginVersion' | 'organizationId' | Times
+> &
   Record<Times, number> & {
     /** The login application that finishes its requests, without `/login`. Missing: Roster's pages do. */
     loginBaseUri?: string
+    /** The only organization whose people may come. Missing: any. */
+    organizationId?: string
   }
 
 type Times = 'clockSkew' | 'accessTokenLifetime'

@@ -1,11 +1,13 @@
 import type { Event } from '#gen/roster/feed/v1/feed'
 import type { Copied } from '#gen/roster/grants/v1/internal_service'
 import { plainType } from '#lib/events/event-type'
+import { callersChanged, everythingOf } from '#lib/events/hints'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import { because, startFollowing } from '#lib/subscriptions/follow'
 import type { Context } from '../context.ts'
+import { closureKey } from './closures.ts'
 import { noteCopies } from './note-copies.ts'
 
 /**
@@ -29,6 +31,9 @@ export function startFollowingApplications({ grants, sql, store }: Context, nats
       const isCause = ({ id, closedSequence }: Copied) => id === event.aggregateId && closedSequence === event.sequence
       const noted = copied.map((copy) => (isCause(copy) ? copy : { ...copy, closedSequence: 0 }))
       await noteCopies({ sql, store }, noted, call)
+      // Settings say who may come. What a gateway remembers of a token that acts in Roster may be wrong by now.
+      if (plainType(event.type) === 'application.config.changed')
+        nats.connection.publish(callersChanged, everythingOf(closureKey('application', event.aggregateId).id))
     },
     sql,
     nats,

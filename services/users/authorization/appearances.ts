@@ -3,7 +3,7 @@ import { canonicalName } from '#lib/search/canonical-name'
 import type { Browser } from '../browsers/browser.ts'
 import { sessionsOf } from '../browsers/browser-sessions.ts'
 import type { Context } from '../context.ts'
-import { judge, type Verdict } from '../policy/judge.ts'
+import { isKnownTo, judge, type Verdict } from '../policy/judge.ts'
 import type { RequestFacts } from '../policy/facts.ts'
 import { meantName } from '../user-name.ts'
 import type { User } from '../vocabulary/user.ts'
@@ -16,6 +16,8 @@ export interface Candidate {
   /** The application used this session last. */
   isLastUsed: boolean
   verdict: Verdict
+  /** The application may know who it is: the person let it in, or need not be asked. */
+  isKnown: boolean
   userName: string
   displayName: string
   email: string
@@ -40,7 +42,9 @@ export async function findCandidates(
       if (!user?.state.human || !facts.session?.isAlive) return undefined
       const { userName, human } = user.state
       const { displayName } = human.profile
-      return { appearance, isLastUsed, verdict: judge(door, facts, now), userName, displayName, email: human.email }
+      const verdict = judge(door, facts, now)
+      const isKnown = isKnownTo(application, facts)
+      return { appearance, isLastUsed, verdict, isKnown, userName, displayName, email: human.email }
     }),
   )
   return found.filter((candidate) => candidate !== undefined)

@@ -48,6 +48,7 @@ export async function begin(
     ? chooseSilently(candidates)
     : chooseAlone(candidates, asked?.prompts ?? [], parameters.loginHint)
   if (chosen === 'several') return answer({ fault: 'account_selection_required' })
+  if (silent && isHidden(chosen, candidates)) return answer({ fault: 'consent_required' })
   const lacks = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing : []
   if (silent && (!chosen || lacks[0])) return answer({ fault: lacks[0] ? faultOf(lacks[0]) : 'login_required' })
   if (chosen && lacks.length === 0 && asked) {
@@ -61,6 +62,11 @@ export async function begin(
   }
   const registers = asked?.prompts.includes('create') === true
   return begun(context, parameters, visit, { candidates, chosen, restarts, registers }, call)
+}
+
+// By a hint, an organization or `max_age` an application could ask who somebody is that did not let it in.
+function isHidden(chosen: Candidate | undefined, candidates: Candidate[]): boolean {
+  return chosen ? !chosen.isKnown : candidates.some(({ isKnown }) => !isKnown)
 }
 
 function faultOf({ what }: Lack): Fault {

@@ -13,7 +13,7 @@ import { type Appearance, consentKey } from './facts-of.ts'
 import { stillOpen } from './request/request-row.ts'
 
 /**
- * Stores that a user lets an application have these scopes. Throws `Overtaken` where the session was ended, or the
+ * Stores that a user lets an application be used, and have these scopes. Throws `Overtaken` where the session was ended, or the
  * request answered, meanwhile; RESOURCE_EXHAUSTED LIMIT_REACHED.
  */
 export async function giveConsent(

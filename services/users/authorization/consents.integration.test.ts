@@ -54,6 +54,48 @@ test('what is given is listed, and once it is taken back, the application has to
   expect(await consentsOf(userId)).toEqual(['app-another openid', 'app-client openid'])
 })
 
+test('an application that asks for no scope is let in once, listed, and taken back as others', async () => {
+  const { userId, browser } = await signedIn('mary')
+  const bare = { scope: '' }
+  const silently = async (more = {}) => told(await browser.authorize({ ...bare, prompt: 'none', ...more }))['error']
+  expect(await silently()).toBe('consent_required')
+  const first = await browser.begin(bare)
+  expect(first.answer).toMatchObject({ $case: 'consent', value: { scopes: [], clickOnly: false } })
+  expect(told(await browser.decide(first, 'deny'))).toMatchObject({ error: 'access_denied' })
+  expect(await consentsOf(userId)).toEqual([])
+  expect(told(await browser.decide(await browser.begin(bare), 'allow'))['code']).toBeDefined()
+  expect(await consentsOf(userId)).toEqual(['app-client'])
+  expect(await silently()).toBeUndefined()
+  expect(told(await browser.authorize(bare))['code']).toBeDefined()
+  expect(said(await browser.begin({ ...bare, prompt: 'consent' }))).toBe('consent ')
+  // It gave no scope, and none to another application.
+  expect(await silently({ scope: 'openid' })).toBe('consent_required')
+  expect(await silently({ clientId: 'another' })).toBe('consent_required')
+  await withdraw(userId, 'app-client')
+  expect(await consentsOf(userId)).toEqual([])
+  expect(await silently()).toBe('consent_required')
+  await browser.decide(await browser.begin(bare), 'allow')
+  await browser.decide(await browser.begin({ scope: 'openid' }), 'allow')
+  expect(await consentsOf(userId)).toEqual(['app-client openid'])
+  expect(await silently()).toBeUndefined()
+})
+
+test('by what it asks for without a page, an application learns nothing of a person who did not let it in', async () => {
+  const { userId, browser } = await signedIn('dora')
+  const silently = async (more: object) => told(await browser.authorize({ prompt: 'none', ...more }))['error']
+  const hint = (sub: string) => ({ claims: JSON.stringify({ id_token: { sub: { value: sub } } }) })
+  const probes = [
+    hint(userId),
+    hint('another'),
+    { scope: 'openid urn:zitadel:iam:org:id:acme' },
+    { scope: 'openid urn:zitadel:iam:org:id:umbrella' },
+    { scope: 'openid', maxAge: '0' },
+  ]
+  for (const probe of probes) expect(await silently(probe)).toBe('consent_required')
+  await browser.decide(await browser.begin({ scope: '' }), 'allow')
+  expect(await silently(hint('another'))).toBe('login_required')
+})
+
 test('who has given something to a thousand applications is told to take one back before a further one', async () => {
   const { userId, browser, asking } = await signedIn('grace')
   await users.sql`

@@ -11,7 +11,7 @@ import type { Admission, Facts, LoginPolicy, RequestFacts } from '../policy/fact
 import { loadLoginPolicy } from '../policy/load-login-policy.ts'
 import { isActive } from '../states/user-state.ts'
 import type { Closure } from '../vocabulary/closure.ts'
-import { type Consent, consentType } from '../vocabulary/consent.ts'
+import { type Consent, consentType, isGiven } from '../vocabulary/consent.ts'
 import type { Session } from '../vocabulary/session.ts'
 import { outlives } from '../vocabulary/sign-outs.ts'
 import type { User } from '../vocabulary/user.ts'
@@ -94,7 +94,7 @@ export function factsFrom(
       factors: (session.factors ?? []).map(({ kind, at }) => ({ kind, at: new Date(at) })),
     },
     authorization: undefined,
-    consent: { scopes: consent?.scopes ?? [], round: consent?.withdrawals ?? 0 },
+    consent: { isGiven: isGiven(consent), scopes: consent?.scopes ?? [], round: consent?.withdrawals ?? 0 },
     request,
     policy,
   }

@@ -85,7 +85,7 @@ function refusal(lacking: Missing | ShutOut): RosterError {
     case 'fresh-factor':
       return factorRequired()
     case 'consent':
-      return consentRequired(`The person has to allow the application: ${lack.scopes.join(' ')}.`)
+      return consentRequired(`The person has to allow the application: ${lack.scopes.join(' ') || 'its first use'}.`)
     case 'click':
       return consentRequired('The person has to allow the application to go on.')
     default:

@@ -2,6 +2,7 @@ import type { Existing, Read } from '#lib/eventstore/aggregate'
 import type { ServiceCall } from '#lib/rpc/call'
 import { type KnownApplication, loadApplication } from '../applications/find-application.ts'
 import type { Context } from '../context.ts'
+import { scopesOfClaims } from '../oauth/claims.ts'
 import type { BeginningDoor, Door, Facts, GrantedBefore } from '../policy/facts.ts'
 import { type Allowed, isAllowed, judge, type Verdict } from '../policy/judge.ts'
 import { type Authorization, authorizationType } from '../vocabulary/authorization.ts'
@@ -54,13 +55,14 @@ export function laterFacts(
 }
 
 function grantedBefore(authorization: Authorization): GrantedBefore {
-  const { scope, factors, offline, endsWithSession } = authorization
+  const { scope, claims, factors, offline, endsWithSession } = authorization
   const { userId, applicationId, sessionId, organizationScope, rounds, admittedBy, refreshTokens } = authorization
   return {
     userId,
     applicationId,
     sessionId,
     scopes: scope.split(' ').filter(Boolean),
+    claimScopes: scopesOfClaims(claims),
     factors: factors.map(({ kind, at }) => ({ kind, at: new Date(at) })),
     organizationScope,
     sessionBound: !offline || endsWithSession,

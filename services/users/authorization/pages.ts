@@ -48,14 +48,14 @@ export function accountsPage(candidates: Candidate[]): PageAnswer {
   return show({ $case: 'accounts', value: { accounts: candidates.map(accountOf) } })
 }
 
-/** Without scopes, a click is all that is asked for. */
+/** Without scopes, the first use is all that is asked for; or not even that, but a click. */
 export function consentPage(
   candidate: Candidate,
   scopes: readonly string[],
-  { actsInRoster, tooMany = false }: { actsInRoster: boolean; tooMany?: boolean | undefined },
+  asked: { actsInRoster: boolean; clickOnly?: boolean; tooMany?: boolean | undefined },
 ): PageAnswer {
   const account = accountOf(candidate)
-  const clickOnly = scopes.length === 0
+  const { actsInRoster, clickOnly = false, tooMany = false } = asked
   return show({ $case: 'consent', value: { account, scopes: [...scopes], actsInRoster, clickOnly, tooMany } })
 }
 

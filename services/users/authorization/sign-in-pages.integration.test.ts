@@ -31,7 +31,7 @@ beforeAll(async () => {
   domains = await serveDomains(
     { 'acme.example': 'acme', 'umbrella.example': 'umbrella' },
     {},
-    { copied: nothingNewer(['client', 'first', 'native', 'checked']) },
+    { copied: nothingNewer(['client', 'first', 'native', 'checked', 'fixed']) },
   )
   await noteApplication(users, 'client', { redirectUris: [redirectUri, `${redirectUri}?a=b`] })
   await noteApplication(users, 'first', { firstParty: true, redirectUris: [redirectUri] }, { organizationId: 'acme' })
@@ -46,6 +46,7 @@ beforeAll(async () => {
     { organizationId: 'acme' },
   )
   await noteApplication(users, 'checked', {}, { hasProjectCheck: true })
+  await noteApplication(users, 'fixed', { organizationId: 'acme' })
   ada = await addPerson(users, 'ada')
   await addPerson(users, 'grace')
 }, 60_000)
@@ -203,6 +204,35 @@ describe('a person comes to an application:', () => {
     const { code } = told(await browser.authorize({ clientId: 'first', scope }))
     // Later doors judge it again.
     expect(await granted(code!)).toMatchObject({ organizationScope: 'acme' })
+    // Blanks too many separate nothing.
+    for (const text of [` ${scope}  profile `, ' ', ''])
+      expect(told(await browser.authorize({ clientId: 'first', scope: text }))['code']).toBeDefined()
+  })
+})
+
+describe('an application whose settings name an organization', () => {
+  const ofAcme = { clientId: 'fixed', scope: 'openid profile' }
+  const named = (id: string) => ({ ...ofAcme, scope: `openid urn:zitadel:iam:org:id:${id}` })
+
+  test('lets in its people alone, whatever the address says', async () => {
+    const [browser, another] = [new Visitor(users), new Visitor(users)]
+    await addPerson(users, 'ursula', 'umbrella')
+    await another.signIn(await another.begin({ clientId: 'client' }), 'ursula')
+    for (const request of [ofAcme, { clientId: 'fixed', scope: '' }]) {
+      expect(said(await another.begin(request))).toBe('sign-in 0')
+      // Its name is unknown where only people of the organization are looked for.
+      expect(said(await another.signIn(await another.begin(request), 'ursula'))).toBe('sign-in 1')
+      expect(told(await another.authorize({ ...request, prompt: 'none' }))['code']).toBeUndefined()
+    }
+    const asking = await browser.signIn(await browser.begin(ofAcme), 'ada')
+    const authorization = await granted(told(await browser.decide(asking, 'allow'))['code']!)
+    expect(authorization).toMatchObject({ userId: ada, organizationScope: 'acme' })
+    expect(said(await browser.begin(named('acme')))).toBe('consent urn:zitadel:iam:org:id:acme')
+  })
+
+  test('refuses a scope that names another one', async () => {
+    for (const id of ['umbrella', '-'])
+      expect(told(await new Visitor(users).authorize({ ...named(id), prompt: 'none' }))['error']).toBe('invalid_scope')
   })
 })
 
@@ -286,7 +316,22 @@ describe('a faulty request', () => {
       'id:acme urn:zitadel:iam:org:id:umbrella',
       'domain:primary:',
       'domain:primary:acme.example urn:zitadel:iam:org:domain:primary:umbrella.example',
+      'domain:primary:acme.example,urn:zitadel:iam:org:id:acme',
+      'domain:PRIMARY:acme.example',
     ].map((name): [object, string] => [{ scope: `openid urn:zitadel:iam:org:${name}` }, 'invalid_scope']),
+    // What stands between two scopes for somebody who reads it, and is no blank.
+    ...['\t', ',', '"', '\n', '\r\n', '\u00a0', '\u2003', '+', ';', '%20', '\\', '\0'].flatMap((between) =>
+      ['id:acme', 'domain:primary:acme.example'].map((name): [object, string] => [
+        { scope: `openid${between}urn:zitadel:iam:org:${name}` },
+        'invalid_scope',
+      ]),
+    ),
+    ...['URN:ZITADEL:IAM:ORG:ID:acme', 'urn%3Azitadel%3aiam%253Aorg%3Aid%3Aacme', 'xurn:zitadel:iam:org:id:acme'].map(
+      (name): [object, string] => [{ scope: `openid ${name}` }, 'invalid_scope'],
+    ),
+    ...['openid\tprofile', 'openid é', 'openid "x"', 'unknown phone', 'urn:zitadel:iam:user:metadata'].map(
+      (scope): [object, string] => [{ scope }, 'invalid_scope'],
+    ),
   ]
   test.each(faults)('with %j is answered: %s', async (parameters, error) => {
     const answer = await new Visitor(users).authorize({ ...usual, ...parameters, prompt: 'none' })

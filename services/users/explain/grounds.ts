@@ -87,8 +87,11 @@ function refusalOf(reason: Reason, { facts, user, seesProject }: Situation, requ
       return seesProject ? { reason: SignInReason.SIGN_IN_REASON_PROJECT_ORGANIZATION_CLOSED, object } : notAdmitted
     }
     case 'membership': {
-      const asked = [facts!.request?.organizationScope, facts!.authorization?.organizationScope]
+      const fixed = facts!.application!.oidc!.organizationId
+      const asked = [fixed, facts!.request?.organizationScope, facts!.authorization?.organizationScope]
       const other = asked.find((id) => id !== undefined && id !== facts!.user!.organizationId)
+      // The settings of an application are told to those who may see its project.
+      if (other !== undefined && other === fixed && !seesProject) return notAdmitted
       if (other !== undefined)
         return { reason: SignInReason.SIGN_IN_REASON_OTHER_ORGANIZATION, object: { type: 'organization', id: other } }
       const object = { type: 'project', id: facts!.project!.id }
@@ -100,6 +103,11 @@ function refusalOf(reason: Reason, { facts, user, seesProject }: Situation, requ
     }
     case 'other-person':
       return { reason: SignInReason.SIGN_IN_REASON_OTHER_PERSON, object: { type: 'user', id: hintedUserId } }
+    case 'consent': {
+      const { application, authorization, user: ofFacts } = facts!
+      const object = consentKey(application!.id, ofFacts!.id)
+      return { reason: SignInReason.SIGN_IN_REASON_CONSENT, object, scopes: authorization!.scopes }
+    }
     case 'ended':
       return endOf(facts!, request, seen)
   }

@@ -1,4 +1,5 @@
 import type { Existing } from '#lib/eventstore/aggregate'
+import { canonicalName } from '#lib/search/canonical-name'
 import type { Context } from '../context.ts'
 import { isVerifiedFor } from '../names/read-proofs.ts'
 import { existing } from '../states/user-state.ts'
@@ -17,6 +18,11 @@ export const scopeOf: Record<string, string> = {
   roles: 'roles',
   project_roles: 'roles',
   organization_roles: 'roles',
+}
+
+/** The scopes of claims that the parameter `claims` named, such as `id_token.email`. */
+export function scopesOfClaims(named: readonly string[]): string[] {
+  return [...new Set(named.map((claim) => scopeOf[claim.slice(claim.indexOf('.') + 1)]!))]
 }
 
 /** What is said of a user, by OpenID Connect's names. */
@@ -47,6 +53,7 @@ export async function userClaims(
   const { human } = user.state
   const all: UserClaims = {
     ...profileOf(existing(user.state)),
+    preferred_username: tellsName(user.state, wanted) ? user.state.userName : undefined,
     ...(human && {
       email: human.email,
       email_verified: wanted('email_verified') && (await isVerifiedFor(context, user, human, trusting)),
@@ -55,11 +62,16 @@ export async function userClaims(
   return Object.fromEntries(Object.entries(all).filter(([claim, value]) => value !== undefined && wanted(claim)))
 }
 
-function profileOf({ userName, human, machine }: User): UserClaims {
-  if (!human) return { preferred_username: userName, name: machine?.name }
+/** Whether a user name may be told. One that is the address of its person says what `email` asks for, too. */
+export function tellsName({ userName, human }: User, wanted: Wanted): boolean {
+  const isAddress = human !== undefined && canonicalName(human.email) === canonicalName(userName)
+  return wanted('preferred_username') && (!isAddress || wanted('email'))
+}
+
+function profileOf({ human, machine }: User): UserClaims {
+  if (!human) return { name: machine?.name }
   const { firstName, lastName, nickName, displayName, preferredLanguage } = human.profile
   return {
-    preferred_username: userName,
     name: displayName,
     given_name: firstName,
     family_name: lastName,

@@ -26,8 +26,8 @@ export interface Facts {
   session: { id: string; userId: string; isAlive: boolean; expiresAt: Date; factors: CheckedFactor[] } | undefined
   /** What was granted: at each door but the beginning ones. */
   authorization: GrantedBefore | undefined
-  /** The scopes that the user gave the application, and how often they were taken back. */
-  consent: { scopes: readonly string[]; round: number }
+  /** Whether the user lets the application be used, with which scopes, and how often that was taken back. */
+  consent: { isGiven: boolean; scopes: readonly string[]; round: number }
   /** At the beginning doors. */
   request: RequestFacts | undefined
   policy: LoginPolicy
@@ -52,6 +52,8 @@ export interface GrantedBefore {
   /** It began with it. */
   sessionId: string
   scopes: string[]
+  /** Scopes whose claims were asked for by `claims`. */
+  claimScopes: readonly string[]
   factors: CheckedFactor[]
   organizationScope: string | undefined
   /** It ends with its session. */

@@ -47,7 +47,7 @@ function whole(door: Door): Facts {
       expiresAt: ago(-60),
       factors: [{ kind: 'password' as const, at: ago(60) }],
     },
-    consent: { scopes: ['openid', 'profile', 'offline_access'], round: 1 },
+    consent: { isGiven: true, scopes: ['openid', 'profile', 'offline_access'], round: 1 },
     policy: defaultPolicy,
   }
   const request = {
@@ -67,6 +67,7 @@ function whole(door: Door): Facts {
     applicationId: 'app',
     sessionId: 's',
     scopes: ['openid', 'offline_access'],
+    claimScopes: ['profile'],
     factors: [{ kind: 'password' as const, at: ago(60) }],
     organizationScope: 'acme',
     sessionBound: true,
@@ -132,9 +133,11 @@ const faults: [string, unknown, string | undefined, string | undefined][] = [
   ['request.maxAge', 0, 'fresh-factor', undefined],
   ['policy.passwordCheckLifetime', 59, 'fresh-factor', undefined],
   ['request.needsClick', true, 'click', undefined],
-  ['consent.scopes', [], 'consent', undefined],
-  ['consent.scopes', ['openid', 'offline_access'], 'consent', undefined],
+  ['consent.isGiven', false, 'consent', 'shut out: consent'],
+  ['consent.scopes', [], 'consent', 'shut out: consent'],
+  ['consent.scopes', ['openid', 'offline_access'], 'consent', 'shut out: consent'],
   ['consent.round', 2, undefined, 'shut out: ended'],
+  ['application.oidc.organizationId', 'umbrella', 'shut out: membership', 'shut out: membership'],
   ['authorization', undefined, undefined, 'shut out: ended'],
   ['authorization.userId', 'mallory', undefined, 'shut out: ended'],
   ['authorization.applicationId', 'another', undefined, 'shut out: ended'],
@@ -229,10 +232,49 @@ describe('an application of the own organization', () => {
   })
 })
 
+describe.each(begun)('at the door %s, an application that asks for no scope', (door) => {
+  const facts = (consent: object, more: object = {}) => {
+    const { request, ...others } = put(whole(door), 'consent', { isGiven: false, scopes: [], round: 0, ...consent })
+    return { ...others, request: { ...request!, scopes: [], claimScopes: [], ...more } }
+  }
+
+  test('needs consent to its first use, and where it asks again', () => {
+    expect(judge(door, facts({}), now)).toEqual({ missing: [{ what: 'consent', scopes: [] }] })
+    for (const given of [{ isGiven: true }, { isGiven: true, scopes: ['openid'] }]) {
+      expect(judge(door, facts(given), now)).toMatchObject({ userId: 'ada', scopes: [] })
+      const again = facts(given, { prompts: ['consent'] })
+      expect(judge(door, again, now)).toEqual({ missing: [{ what: 'consent', scopes: [] }] })
+    }
+  })
+  test('needs none as a first party, nor does the own account', () => {
+    const ofAcme = put(put(facts({}), 'application.organizationId', 'acme'), 'application.oidc.firstParty', true)
+    expect(short(judge(door, ofAcme, now))).toBe('allowed')
+    const own = { ...facts({}, { prompts: ['consent'] }), access: [mine] }
+    const account = put(put(put(own, 'application.id', ''), 'application.projectId', ''), 'project.id', '')
+    expect(short(judge(door, account, now))).toBe('allowed')
+  })
+})
+
+test('what a first party was granted without consent ends where it is none any more', () => {
+  const granted = put(put(whole('refresh'), 'application.organizationId', 'acme'), 'consent', {
+    isGiven: false,
+    scopes: [],
+    round: 1,
+  })
+  expect(short(judge('refresh', put(granted, 'application.oidc.firstParty', true), now))).toBe('allowed')
+  expect(short(judge('refresh', granted, now))).toBe('shut out: consent')
+})
+
 test('without a page, offline_access is left out rather than asked for', () => {
   const facts = (door: Door) => put(whole(door), 'consent.scopes', ['openid', 'profile'])
   expect(judge('silent', facts('silent'), now)).toMatchObject({ scopes: ['openid'] })
   expect(short(judge('page', facts('page'), now))).toBe('consent')
+  const first = put(
+    put(facts('silent'), 'consent', { isGiven: false, scopes: [], round: 0 }),
+    'request.claimScopes',
+    [],
+  )
+  expect(short(judge('silent', put(first, 'request.scopes', ['offline_access']), now))).toBe('consent')
 })
 
 test('what let in the person before it was remembered, and since before the last use, does so on', () => {

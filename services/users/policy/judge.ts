@@ -47,7 +47,10 @@ export interface ShutOut {
   shutOut: Reason
 }
 
-/** `grant`: the project asks for a grant of it. `ended`: what the authorization stands on is over. */
+/**
+ * `grant`: the project asks for a grant of it. `ended`: what the authorization stands on is over. `consent`: the person
+ * never let the application have this, and it is no first party any more.
+ */
 export type Reason =
   | 'inactive'
   | 'organization'
@@ -57,6 +60,7 @@ export type Reason =
   | 'grant'
   | 'other-person'
   | 'ended'
+  | 'consent'
 
 export type Verdict = Allowed | Missing | ShutOut
 
@@ -124,8 +128,8 @@ function shutsOut(
   const { authorization, request } = facts
   if (!user.isActive) return 'inactive'
   if (!facts.organization.isOpen) return 'organization'
-  const scopes = [request?.organizationScope, authorization?.organizationScope]
-  if (scopes.some((organizationId) => organizationId !== undefined && organizationId !== user.organizationId))
+  const only = [application.oidc?.organizationId, request?.organizationScope, authorization?.organizationScope]
+  if (only.some((organizationId) => organizationId !== undefined && organizationId !== user.organizationId))
     return 'membership'
   if (request?.hintedUser !== undefined && request.hintedUser !== user.id) return 'other-person'
   const unadmitted = refusedBy(project, user, facts)
@@ -134,7 +138,9 @@ function shutsOut(
   const isOf = authorization.userId === user.id && authorization.applicationId === application.id
   const { rounds, sessionId } = authorization
   const { user: _, ...others } = roundsOf(facts, user, application, project)
-  return isOf && outlives(user, sessionId, rounds.user) && isSame(rounds, others) ? undefined : 'ended'
+  if (!isOf || !outlives(user, sessionId, rounds.user) || !isSame(rounds, others)) return 'ended'
+  const ungiven = lacksOfConsent(facts.consent, authorization, application, user)
+  return ungiven ? 'consent' : undefined
 }
 
 // What let in the person before must still do so, without a break since then: a lost grant that is given again is another.
@@ -207,17 +213,41 @@ function consentTo(
   application: ApplicationCopy,
   request: RequestFacts,
 ): Consented {
-  const asked = [...new Set([...request.scopes, ...request.claimScopes])]
-  const asksAgain = request.prompts.includes('consent') && !request.decided
-  const isOwn = application.oidc?.firstParty === true && application.organizationId === user.organizationId
-  const lacking = asksAgain ? asked : isOwn ? [] : asked.filter((scope) => !consent.scopes.includes(scope))
-  // Without a page it is left out, as OpenID Connect Core has it (section 11).
-  if (door === 'silent' && lacking.length === 1 && lacking[0] === 'offline_access')
+  const asksAgain = request.prompts.includes('consent') && !request.decided && !isRoster(application)
+  const lacking = asksAgain ? wishesOf(request) : lacksOfConsent(consent, request, application, user)
+  // Without a page it is left out, as OpenID Connect Core has it (section 11). Nobody allowed it its first use by that.
+  if (door === 'silent' && consent.isGiven && lacking?.length === 1 && lacking[0] === 'offline_access')
     return { scopes: request.scopes.filter((scope) => scope !== 'offline_access'), lacks: clickOf(request) }
-  return {
-    scopes: request.scopes,
-    lacks: lacking.length > 0 ? [{ what: 'consent', scopes: lacking }] : clickOf(request),
-  }
+  return { scopes: request.scopes, lacks: lacking ? [{ what: 'consent', scopes: lacking }] : clickOf(request) }
+}
+
+/** Whether the person let the application in, whatever it asks for, or need not be asked. */
+export function isKnownTo(application: ApplicationCopy, { consent, user }: Facts): boolean {
+  return user !== undefined && lacksOfConsent(consent, { scopes: [], claimScopes: [] }, application, user) === undefined
+}
+
+type Wishes = Pick<RequestFacts, 'scopes' | 'claimScopes'>
+
+function wishesOf({ scopes, claimScopes }: Wishes): string[] {
+  return [...new Set([...scopes, ...claimScopes])]
+}
+
+// The scopes that the person did not give; none of them where the first use alone is to be allowed. Undefined: nothing is.
+function lacksOfConsent(
+  { isGiven, scopes }: Facts['consent'],
+  wishes: Wishes,
+  application: ApplicationCopy,
+  user: NonNullable<Facts['user']>,
+): string[] | undefined {
+  const isOwn = application.oidc?.firstParty === true && application.organizationId === user.organizationId
+  if (isOwn || isRoster(application)) return undefined
+  const lacking = wishesOf(wishes).filter((scope) => !scopes.includes(scope))
+  return isGiven && lacking.length === 0 ? undefined : lacking
+}
+
+/** The own account: no copy has an empty id. */
+function isRoster({ id }: ApplicationCopy): boolean {
+  return id === ''
 }
 
 function clickOf({ needsClick, decided }: RequestFacts): Lack[] {

@@ -143,6 +143,7 @@ test('pages look as the organization wants that the request names, else that of 
       await browser.authorize({ clientId: 'unknown', scope: named }),
       await browser.begin({}),
       await browser.begin({ scope: named }),
+      await browser.begin({ clientId: 'fixed' }),
       await browser.account(),
     ]
     return pages.map(({ brand }) => brand?.lightTheme?.primaryColor)
@@ -151,13 +152,14 @@ test('pages look as the organization wants that the request names, else that of 
   const brand = (primaryColor: string, more = {}) => ({
     brand: { lightTheme: { primaryColor }, logo: Buffer.alloc(0), ...more },
   })
-  expect(await looks()).toEqual(Array(5).fill(undefined))
+  await noteApplication(users, 'fixed', { organizationId: organization })
+  expect(await looks()).toEqual(Array(6).fill(undefined))
   try {
     await set(instance.id, brand('#111111', { cornerRadius: 3 }))
-    expect(await looks()).toEqual(Array(5).fill('#111111'))
+    expect(await looks()).toEqual(Array(6).fill('#111111'))
     await set('owner', brand('#222222'))
     await set(organization, brand('#333333'))
-    expect(await looks()).toEqual(['#111111', '#111111', '#222222', '#333333', '#111111'])
+    expect(await looks()).toEqual(['#111111', '#111111', '#222222', '#333333', '#333333', '#111111'])
     // A brand counts as a whole.
     expect((await browser.begin({})).brand).toEqual({
       lightTheme: { primaryColor: '#222222', onPrimaryColor: '#ffffff', backgroundColor: undefined },

@@ -221,7 +221,13 @@ describe('a refresh token', () => {
     expect(narrow).toMatchObject({ scope: 'profile', idToken: undefined })
     const { scope, idToken } = await refresh(narrow.refreshToken!)
     expect([scope, idToken]).toEqual(['openid profile offline_access', expect.any(String)])
-    expect(await reasonOf(refresh(narrow.refreshToken!, { scope: 'email' }))).toBe('INVALID_SCOPE')
+    for (const scope of [
+      'email',
+      'openid\tprofile',
+      'openid urn:zitadel:iam:org:id:acme',
+      'openid,urn:zitadel:iam:org:id:',
+    ])
+      expect(await reasonOf(refresh(narrow.refreshToken!, { scope }))).toBe('INVALID_SCOPE')
   })
 
   test('comes only with offline_access, and only to applications with that grant', async () => {

@@ -8,6 +8,7 @@ import type { Call } from '#lib/rpc/headers'
 import { keysOf } from '../authorization/facts-of.ts'
 import { findStanding, judgeLater, laterFacts, type Standing } from '../authorization/later-facts.ts'
 import { wordsOf } from '../authorization/request/parameters.ts'
+import { nameById, readOrganization } from '../authorization/request/read-scopes.ts'
 import type { Granted, Presenter } from '../authorization/redeem.ts'
 import { ending, invalidGrant, refusing } from '../authorization/refusals.ts'
 import type { Context } from '../context.ts'
@@ -125,7 +126,12 @@ async function makeTokens(
   if (authorization.ended || wrongIn(presenter, authorization)) return undefined
   const allowed = judgeLater('refresh', standing)
   if (!isAllowed(allowed)) return undefined
-  const asked = wordsOf(scope)
+  const readable = await nameById(context, scope, call)
+  const named = readOrganization(readable)
+  // It says whose people the tokens are for, and to leave out another one would give tokens for others.
+  if (!named || (named.organizationId ?? authorization.organizationScope) !== authorization.organizationScope)
+    throw invalidScope()
+  const asked = wordsOf(readable)
   const scopes = asked.length > 0 ? allowed.scopes.filter((each) => asked.includes(each)) : allowed.scopes
   if (asked.length > 0 && scopes.length === 0) throw invalidScope()
   const { dpopThumbprint } = presenter

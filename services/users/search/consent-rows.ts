@@ -1,12 +1,12 @@
 import type { Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Consent } from '../vocabulary/consent.ts'
+import { type Consent, isGiven } from '../vocabulary/consent.ts'
 
 /** Keeps the row of a consent as searches read it. */
 export function projectConsent({ state, changedAt }: Aggregate<Consent>): Write[] {
   if (!state) return []
   const { userId, applicationId, scopes } = state
-  if (scopes.length === 0)
+  if (!isGiven(state))
     return [(sql) => sql`delete from consents where user_id = ${userId} and application_id = ${applicationId}`]
   return [
     (sql) => sql`

@@ -9,13 +9,20 @@ export type ConsentEvent =
 export interface Consent {
   userId: string
   applicationId: string
-  /** Empty: it was taken back. */
   scopes: string[]
+  /** The user lets the application be used, though it was given no scope at first. */
+  withoutScope?: true
   /** How often it was taken back. Missing: never. */
   withdrawals?: number
 }
 
 export function evolveConsent(consent: Consent | undefined, { type, payload }: ConsentEvent): Consent {
   if (type === 'withdrawn') return { ...payload, scopes: [], withdrawals: (consent?.withdrawals ?? 0) + 1 }
-  return { ...consent, ...payload, scopes: [...new Set([...(consent?.scopes ?? []), ...payload.scopes])] }
+  const scopes = [...new Set([...(consent?.scopes ?? []), ...payload.scopes])]
+  return { ...consent, ...payload, scopes, ...(scopes.length === 0 && { withoutScope: true }) }
+}
+
+/** Whether the user lets the application be used: nothing was ever given, or all was taken back, where this is false. */
+export function isGiven(consent: Consent | undefined): boolean {
+  return consent !== undefined && (consent.scopes.length > 0 || consent.withoutScope === true)
 }

@@ -69,8 +69,8 @@ const ownAccount = command(
           (each) => place.applications[each].appId === application_id,
         )
         const consent = model.consents[`${user} ${application!}`]
-        expect(consent.scopes).not.toEqual([])
-        Object.assign(consent, { scopes: [], withdrawals: consent.withdrawals + 1 })
+        expect(consent.given).toBe(true)
+        Object.assign(consent, { given: false, scopes: [], withdrawals: consent.withdrawals + 1 })
         return expectKind(await real.submit(page, { application_id }, '/ui/account/consent'), 'account')
       }
       if (action === 'here') session.ended = true

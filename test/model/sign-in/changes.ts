@@ -62,12 +62,12 @@ const grant = command('grant or take the grant', fc.constant({}), {
 
 const withdraw = command('withdraw', fc.record({ user, application }), {
   check: (model, { user, application }) =>
-    !isRemoved(model.users[user]) && model.consents[`${user} ${application}`].scopes.length > 0,
+    !isRemoved(model.users[user]) && model.consents[`${user} ${application}`].given,
   async run(model, { act, people, applications }, { user, application }) {
     const { appId: applicationId } = applications[application]
     await act('WithdrawConsent', { userId: people[user].userId, applicationId })
     const consent = model.consents[`${user} ${application}`]
-    Object.assign(consent, { scopes: [], withdrawals: consent.withdrawals + 1 })
+    Object.assign(consent, { given: false, scopes: [], withdrawals: consent.withdrawals + 1 })
   },
 })
 

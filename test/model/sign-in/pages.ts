@@ -25,7 +25,7 @@ import {
 const browser = fc.constantFrom(0, 0, 0, 1)
 const application = fc.constantFrom<Application>('own', 'asking')
 const user = fc.constantFrom<Name>('ada', 'bob')
-const scopes = fc.constantFrom<string[]>(['openid'], ['openid', 'profile'], ['openid', 'profile', 'offline_access'])
+const scopes = fc.constantFrom<string[]>([], ['openid'], ['openid', 'profile'], ['openid', 'profile', 'offline_access'])
 /** Of the pages that fit, by its age: also one that the person went back to. */
 const page = fc.constantFrom(0, 0, 0, 1, 2)
 
@@ -124,7 +124,7 @@ export const decide = onPage(
       if (kind !== 'consent') return
       if (action === 'deny') return void Object.assign(request, { session, decision: 'denied' })
       const consent = model.consents[`${session!.user} ${request.application}`]
-      consent.scopes = [...new Set([...consent.scopes, ...lacking!])]
+      Object.assign(consent, { given: true, scopes: [...new Set([...consent.scopes, ...lacking!])] })
       Object.assign(request, { session, decision: 'allowed' })
     },
   },
@@ -253,6 +253,7 @@ function compare(
     user: session.user,
     application,
     session,
+    openid: scopes.includes('openid'),
     offline: scopes.includes('offline_access'),
     at: Date.now() / 1000 + model.time,
     stoodOn: standsOn(model, session.user, application),

@@ -87,7 +87,7 @@ function newModel(): Model {
     organizationClosings: 0,
   })
   const application = () => ({ isOpen: true, closings: 0, closedBy: '' })
-  const consent = () => ({ scopes: [], withdrawals: 0 })
+  const consent = () => ({ given: false, scopes: [], withdrawals: 0 })
   const browser = () => ({ sessions: [], lastUsed: {}, pages: [] })
   return {
     tick: 0,

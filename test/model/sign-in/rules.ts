@@ -11,7 +11,8 @@ export interface Model {
   time: number
   users: Record<Name, User>
   applications: Record<Application, { isOpen: boolean; closings: number; closedBy: string }>
-  consents: Record<`${Name} ${Application}`, { scopes: string[]; withdrawals: number }>
+  /** Given with scopes, or without one. */
+  consents: Record<`${Name} ${Application}`, { given: boolean; scopes: string[]; withdrawals: number }>
   browsers: Browser[]
   authorizations: Authorization[]
   /** Passwords that were wrong, or of somebody who may not sign in. */
@@ -73,6 +74,7 @@ export interface Authorization {
   user: Name
   application: Application
   session: Session
+  openid: boolean
   offline: boolean
   at: number
   stoodOn: string
@@ -125,28 +127,40 @@ export function next(model: Model, browser: Browser, request: Request): Next {
   if (prompt === 'select_account' && !request.choseAccount) return { kind: 'accounts' }
   if (prompt === 'login' && chosen.checked < request.began) return { kind: 'password', session: chosen }
   const lacking = lackingScopes(model, chosen.user, request)
-  if (lacking.length > 0) return { kind: 'consent', session: chosen, lacking }
+  if (lacking) return { kind: 'consent', session: chosen, lacking }
   return { kind: 'answer', session: chosen, scopes: request.scopes }
 }
 
-function lackingScopes(model: Model, user: Name, { application, prompt, scopes, decision }: Request): string[] {
+// None of them: the first use of the application is to be allowed. Undefined: nothing is.
+function lackingScopes(model: Model, user: Name, request: Request): string[] | undefined {
+  const { application, prompt, scopes, decision } = request
   if (prompt === 'consent' && decision !== 'allowed') return scopes
-  if (application === 'own' && user === 'ada') return []
-  return scopes.filter((scope) => !model.consents[`${user} ${application}`].scopes.includes(scope))
+  if (application === 'own' && user === 'ada') return undefined
+  const consent = model.consents[`${user} ${application}`]
+  const lacking = scopes.filter((scope) => !consent.scopes.includes(scope))
+  return consent.given && lacking.length === 0 ? undefined : lacking
+}
+
+function isKnown({ consents }: Model, user: Name, application: Application): boolean {
+  return (application === 'own' && user === 'ada') || consents[`${user} ${application}`].given
 }
 
 /** What an application gets that wants no page. */
 export function silently(model: Model, browser: Browser, application: Application, scopes: string[]): Next {
   if (!model.applications[application].isOpen) return { kind: 'client unknown' }
-  const able = people(model, browser).filter(({ user }) => mayCome(model, user, application))
+  const here = people(model, browser)
+  const able = here.filter(({ user }) => mayCome(model, user, application))
   const last = able.find((session) => session === browser.lastUsed[application])
   const session = last ?? able[0]
-  if (!session) return { kind: 'answer', error: 'login_required' }
   if (!last && able.length > 1) return { kind: 'answer', error: 'account_selection_required' }
+  // Who did not let in an application is not told apart from others by it.
+  const asked = session ? [session] : here
+  if (asked.some(({ user }) => !isKnown(model, user, application))) return { kind: 'answer', error: 'consent_required' }
+  if (!session) return { kind: 'answer', error: 'login_required' }
   const lacking = lackingScopes(model, session.user, { application, scopes, prompt: 'none' } as Request)
   const left = scopes.filter((scope) => scope !== 'offline_access')
-  if (lacking.join() === 'offline_access') return { kind: 'answer', session, scopes: left }
-  return lacking.length > 0 ? { kind: 'answer', error: 'consent_required' } : { kind: 'answer', session, scopes }
+  if (lacking?.join() === 'offline_access') return { kind: 'answer', session, scopes: left }
+  return lacking ? { kind: 'answer', error: 'consent_required' } : { kind: 'answer', session, scopes }
 }
 
 /** All that has to be as it was when a code was given. */

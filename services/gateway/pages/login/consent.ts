@@ -25,7 +25,8 @@ export function consentPage(
     return frame(shown.language, text.continue, content)
   }
   // It stands out below.
-  const wishes = wishesOf(text, actsInRoster ? scopes.filter((scope) => scope !== roster) : scopes)
+  const others = actsInRoster ? scopes.filter((scope) => scope !== roster) : scopes
+  const wishes = others.length === 0 && actsInRoster ? undefined : wishesOf(text, others)
   const full = tooMany ? html`<p id="status" class="bad" role="alert">${text.tooManyConsents}</p>` : undefined
   const content = html`${full}
     <p>${fill(text.consentIntro, names)}</p>
@@ -44,8 +45,9 @@ export function consentPage(
 /** The scope with which an application may act in Roster. */
 const roster = 'urn:zitadel:iam:org:project:id:zitadel:aud'
 
-/** What an application wants, or may do, as items of a list. */
+/** What an application wants, or may do, as items of a list. Without a scope it learns who it is, too. */
 export function wishesOf(text: Texts, scopes: string[]): Part {
+  if (scopes.length === 0) return html`<li>${text.scopeOpenid}</li>`
   return [...new Set(scopes.map(kindOf))].map((kind) => html`<li>${wish(text, kind)}</li> `)
 }
 

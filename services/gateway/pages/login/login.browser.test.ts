@@ -136,6 +136,7 @@ const screens: Record<string, JsonObject> = {
   'wrong password': { ...withForm, signIn: { loginName: 'ada', error: 'SIGN_IN_ERROR_CREDENTIALS_INVALID' } },
   accounts: { ...withForm, accounts: { accounts: [account, { ...account, sessionId: 's2' }] } },
   consent: { ...withForm, consent: { account, scopes: ['openid', 'email', 'urn:x'], actsInRoster: true } },
+  'first use': { ...withForm, consent: { account, scopes: [] } },
   'too many consents': { ...withForm, consent: { account, scopes: ['openid'], tooMany: true } },
   'one click': { ...withForm, consent: { account, clickOnly: true } },
   'sign out': { ...withForm, signOut: { accounts: [account], offersAll: true, uriUnregistered: true } },

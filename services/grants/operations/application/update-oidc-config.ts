@@ -4,6 +4,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { changedConfig, typeMismatch } from '../../applications/change-config.ts'
+import { readsOfNamed, refuseUnknownOrganization } from '../../applications/named-organization.ts'
 import { changedOidc, faultsOf } from '../../applications/oidc-config.ts'
 import { changeableApplication, permitSettings } from '../../applications/trusted-application.ts'
 import type { Context } from '../../context.ts'
@@ -16,8 +17,9 @@ export async function updateOIDCConfig(
 ): Promise<UpdateOIDCConfigResponse> {
   return store.execute({
     aggregate: { type: 'application', id: request.appId },
+    reads: readsOfNamed(request.organizationId),
     call,
-    decide(application: Aggregate<Application>): Decision<ApplicationEvent> {
+    decide(application: Aggregate<Application>, _now, [named]): Decision<ApplicationEvent> {
       const { id, state } = changeableApplication(application, request, call)
       if (!state.oidc) throw typeMismatch()
       // What is not sent stays, so the whole is known only here.
@@ -25,6 +27,7 @@ export async function updateOIDCConfig(
       permitSettings(call.caller, oidc, state.oidc)
       const faults = faultsOf(oidc, request, state.clientId !== id)
       if (faults.length > 0) throw invalid(faults)
+      if (oidc.organizationId !== state.oidc.organizationId) refuseUnknownOrganization(named)
       return changedConfig({ oidc: state.oidc }, { oidc })
     },
     respond: ({ after }) => ({ details: details(after) }),

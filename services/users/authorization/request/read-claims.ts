@@ -1,4 +1,4 @@
-import { scopeOf } from '../../oauth/claims.ts'
+import { scopeOf, scopesOfClaims } from '../../oauth/claims.ts'
 
 /** What the parameter `claims` asks for (OpenID Connect Core section 5.5). */
 export interface AskedClaims {
@@ -27,13 +27,13 @@ export function readClaims(text: string): AskedClaims | undefined {
   const known = places.flatMap((place, index) =>
     Object.keys([ofIdToken, ofUserInfo][index]!)
       .filter((name) => Object.hasOwn(scopeOf, name))
-      .map((name) => ({ place, name })),
+      .map((name) => `${place}.${name}`),
   )
   const subjects = [ofIdToken, ofUserInfo].flatMap(({ sub }) => valuesOf(sub) ?? [])
   const acr = ofIdToken['acr']
   return {
-    claims: known.map(({ place, name }) => `${place}.${name}`),
-    scopes: [...new Set(known.map(({ name }) => scopeOf[name]!))],
+    claims: known,
+    scopes: scopesOfClaims(known),
     // Whom two names mean, nobody is.
     hintedUser: new Set(subjects).size > 1 ? '' : subjects[0],
     acrValues: isObject(acr) && acr['essential'] === true ? valuesOf(acr) : undefined,

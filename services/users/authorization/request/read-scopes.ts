@@ -10,22 +10,40 @@ import { wordsOf } from './parameters.ts'
 export interface AskedScopes {
   /** Those that are known, as they were asked for. */
   scopes: string[]
-  /** The only organization whose people it is for. */
+  /** The only organization whose people it is for, by a scope or by the settings of the application. */
   organizationScope: string | undefined
   /** Its tokens are for Roster itself. */
   actsInRoster: boolean
 }
 
+/** Of RFC 6749 (section 3.3). Two blanks, and one at an end, name nothing between them: configuration files have them. */
+const readable = /^[ !#-[\]-~]*$/
 const organization = /^urn:zitadel:iam:org:id:([\w-]{1,200})$/
-const domain = /^urn:zitadel:iam:org:domain:primary:(.+)$/
-/** It would say whose people get in. To pass over one that cannot be read would let in everybody. */
-const restricting = /^urn:zitadel:iam:org:(id|domain:primary):/i
+const domain = /^urn:zitadel:iam:org:domain:primary:([A-Za-z\d.-]{1,200})$/
+/**
+ * It would say whose people get in, and to pass over one that cannot be read would let in everybody: also one that has
+ * something before it, or that was encoded once too often.
+ */
+const restricting = new RegExp('urn:zitadel:iam:org:(id|domain:primary):'.replaceAll(':', '(:|%(25)*3a)'), 'i')
 /** Scopes of the reference system that ask for claims. */
 const ofClaims = [...roleScopes, 'urn:zitadel:iam:user:resourceowner']
 
 /** The organization that a scope names. */
 export function organizationOf(scope: string): string | undefined {
   return organizationsOf(wordsOf(scope))[0]
+}
+
+/** The scope that names an organization. */
+export function scopeOfOrganization(organizationId: string): string {
+  return `urn:zitadel:iam:org:id:${organizationId}`
+}
+
+/** The only organization that a scope names, if it names one. Undefined where the scope cannot be read, or names several. */
+export function readOrganization(scope: string): { organizationId: string | undefined } | undefined {
+  const asked = wordsOf(scope)
+  const [organizationId, ...others] = organizationsOf(asked)
+  const isUnreadable = asked.some((each) => restricting.test(each) && !organization.test(each))
+  return !readable.test(scope) || isUnreadable || others.length > 0 ? undefined : { organizationId }
 }
 
 function organizationsOf(scopes: string[]): string[] {
@@ -39,26 +57,26 @@ export async function nameById({ grants }: Pick<Context, 'grants'>, text: string
   // Several are refused, and none of them is looked up.
   if (named === undefined || others.length > 0) return text
   const id = await lookupDomain(grants, domain.exec(named)![1]!, call)
-  return scopes.map((scope) => (scope === named ? `urn:zitadel:iam:org:id:${id ?? '-'}` : scope)).join(' ')
+  return scopes.map((scope) => (scope === named ? scopeOfOrganization(id ?? '-') : scope)).join(' ')
 }
 
 /**
- * Reads the parameter `scope`. Undefined for an audience that the application may not have, for several organizations,
- * and for one that cannot be read.
+ * Reads the parameter `scope`. Undefined for an audience that the application may not have, for an organization that
+ * cannot be read or is not that of the application's settings, and where nothing of what is asked for is known.
  */
 export function readScopes(
   text: string,
   projectId: string,
-  { grantTypes, rosterApi }: OidcCopy,
+  { grantTypes, rosterApi, organizationId: fixed }: OidcCopy,
 ): AskedScopes | undefined {
   const asked = wordsOf(text)
-  const organizations = organizationsOf(asked)
+  const named = readOrganization(text)
+  const organizationScope = fixed ?? named?.organizationId
   const projects = asked.flatMap((scope) => projectOf(scope) ?? [])
   const actsInRoster = asked.includes(itself)
-  const isUnreadable = asked.some((scope) => restricting.test(scope) && !organization.test(scope))
   const mayAct = rosterApi && projects.length === 0
-  if (isUnreadable || organizations.length > 1 || projects.some((id) => id !== projectId) || (actsInRoster && !mayAct))
-    return undefined
+  if (!named || (named.organizationId ?? organizationScope) !== organizationScope) return undefined
+  if (projects.some((id) => id !== projectId) || (actsInRoster && !mayAct)) return undefined
   const mayRefresh = grantTypes.includes(OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN)
   const isKnown = (scope: string) =>
     plainScopes.includes(scope) ||
@@ -67,5 +85,8 @@ export function readScopes(
     scope === itself ||
     projectOf(scope) !== undefined ||
     (scope === 'offline_access' && mayRefresh)
-  return { scopes: asked.filter(isKnown), organizationScope: organizations[0], actsInRoster }
+  const scopes = asked.filter(isKnown)
+  // No scope at all asks for the first use alone.
+  if (asked.length > 0 && scopes.length === 0) return undefined
+  return { scopes, organizationScope, actsInRoster }
 }

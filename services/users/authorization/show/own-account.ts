@@ -22,6 +22,8 @@ export function readOwnRequest({ prompt }: Pick<Parameters, 'prompt'>): Addresse
   return { ...roster, asked: { ...asked, ...nothing, prompts: wordsOf(prompt) } }
 }
 
+const { organizationId: _none, ...settings } = OIDCApplicationConfig.decode(new Uint8Array())
+
 /** Roster itself, where `judge` asks for an application. No copy has its ids, so nobody can close it. */
 const roster: Addressee = {
   application: {
@@ -33,7 +35,7 @@ const roster: Addressee = {
     keys: [],
     isOpen: true,
     round: 0,
-    oidc: { ...OIDCApplicationConfig.decode(new Uint8Array()), clockSkew: 0, accessTokenLifetime: 0 },
+    oidc: { ...settings, clockSkew: 0, accessTokenLifetime: 0 },
   },
   project: {
     id: '',

@@ -40,7 +40,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   const page = await nextPage(context, opened, situation, call)
   if (!withForm.includes(page.answer!.$case)) return page
   if (page.answer?.$case === 'signIn') {
-    const organizationId = organizationOfRequest(parameters.scope, addressee.project.organizationId)
+    const organizationId = organizationOfRequest(parameters.scope, addressee)
     const { hidePasswordReset } = await loadLoginPolicy(context, organizationId)
     page.answer.value.hidesPasswordReset = hidePasswordReset
     if (!page.answer.value.nameIsFixed) page.answer.value.mayRegister = await mayRegister(context, situation)
@@ -141,6 +141,6 @@ function askFor(
     case 'consent':
       return consentPage(chosen, lack.scopes, { ...asked, tooMany: row.progress.tooMany })
     case 'click':
-      return consentPage(chosen, [], asked)
+      return consentPage(chosen, [], { ...asked, clickOnly: true })
   }
 }

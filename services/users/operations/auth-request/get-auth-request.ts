@@ -5,6 +5,8 @@ import {
 } from '#gen/roster/users/v1/auth_request_service'
 import type { Call } from '#lib/rpc/headers'
 import { openClientRequest } from '../../authorization/client-request.ts'
+import type { Asked } from '../../authorization/request/read-parameters.ts'
+import { scopeOfOrganization } from '../../authorization/request/read-scopes.ts'
 import { wordsOf } from '../../authorization/request/parameters.ts'
 import type { Context } from '../../context.ts'
 
@@ -22,7 +24,7 @@ export async function getAuthRequest(
       id: row.id,
       creationDate: row.beganAt,
       clientId,
-      scope: asked ? [...new Set([...asked.scopes, ...asked.claimScopes])] : wordsOf(scope),
+      scope: asked ? scopesOf(asked) : wordsOf(scope),
       redirectUri,
       prompt: wordsOf(prompt).flatMap((word) => prompts[word] ?? []),
       uiLocales: wordsOf(uiLocales),
@@ -32,6 +34,12 @@ export async function getAuthRequest(
       applicationName: reading.application.name,
     },
   }
+}
+
+// A login application knows by the scope whose people alone may come, and whose look its pages have.
+function scopesOf({ scopes, claimScopes, organizationScope }: Asked): string[] {
+  const only = organizationScope === undefined ? [] : [scopeOfOrganization(organizationScope)]
+  return [...new Set([...scopes, ...claimScopes, ...only])]
 }
 
 const prompts: Record<string, Prompt | undefined> = {

@@ -7,7 +7,7 @@ import { refuseBesideFormer } from '#lib/schema/releases'
 import { consentKey } from '../../authorization/facts-of.ts'
 import type { Context } from '../../context.ts'
 import { requireMayActOn } from '../../may-act-on.ts'
-import type { Consent, ConsentEvent } from '../../vocabulary/consent.ts'
+import { type Consent, type ConsentEvent, isGiven } from '../../vocabulary/consent.ts'
 
 export const withdrawConsent = {
   permit: ({ userId }: WithdrawConsentRequest, call: Call, _holdsPermission: boolean, context: Context) =>
@@ -25,7 +25,7 @@ async function handle(
     aggregate: consentKey(applicationId, userId),
     call,
     decide({ state }: Aggregate<Consent>): Decision<ConsentEvent> {
-      if (!state || state.scopes.length === 0)
+      if (!isGiven(state))
         throw new RosterError('NOT_FOUND', 'CONSENT_NOT_FOUND', 'The user has given this application nothing.')
       return { events: [{ type: 'withdrawn', payload: { userId, applicationId } }], answer: undefined }
     },

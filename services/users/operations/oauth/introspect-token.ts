@@ -1,7 +1,8 @@
 import type { IntrospectTokenRequest, IntrospectTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import type { Call } from '#lib/rpc/headers'
-import { findPerson } from '../../authorization/later-facts.ts'
+import { findPerson, type Standing } from '../../authorization/later-facts.ts'
 import { methodOf } from '../../oauth/application-client.ts'
+import { tellsName, wantedBy } from '../../oauth/claims.ts'
 import { authenticateOnce, checkClient } from '../../oauth/client.ts'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../oauth/issuer.ts'
@@ -29,19 +30,21 @@ export const introspectToken = {
     const person = authorizationId === undefined ? undefined : await findPerson(context, 'token', authorizationId, call)
     const isOver = authorizationId !== undefined && !person
     if (isOver || !mayKnow(client, token, person?.allowed.application.id)) return nothing(false)
-    return describe(context, token, person?.allowed, call)
+    return describe(context, token, person, call)
   },
 }
 
 async function describe(
   context: Context,
   token: FoundToken,
-  allowed: Allowed | undefined,
+  person: (Standing & { allowed: Allowed }) | undefined,
   call: Call,
 ): Promise<IntrospectTokenResponse> {
   const { userId, organizationId, expiresAt, access } = token
   const scope = readScope(access?.scope ?? '')
-  const of = allowed && personScope(scopesOf(allowed, scope), allowed.application.oidc!, allowed.project)
+  const { allowed } = person ?? {}
+  const scopes = allowed && scopesOf(allowed, scope)
+  const of = scopes && personScope(scopes, allowed.application.oidc!, allowed.project)
   const thumbprint = access?.dpopThumbprint
   const iss = issuerOf(context.config)
   const { projectOrganizationId: _, ...roles } = await findRoles(context, { id: userId, organizationId }, scope, call)
@@ -53,7 +56,8 @@ async function describe(
       iat: seconds(access.issuedAt),
       scope: (of?.given ?? scope.text) || undefined,
     }),
-    username: token.user.userName,
+    // What a person did not let the application see, no server that introspects sees, either.
+    username: !scopes || tellsName(token.user, wantedBy(scopes)) ? token.user.userName : undefined,
     tokenType: thumbprint ? 'DPoP' : 'Bearer',
     cnf: thumbprint ? { jkt: thumbprint } : undefined,
     exp: expiresAt ? seconds(expiresAt) : undefined,

@@ -1,4 +1,9 @@
-import { type PageAnswer, SignInError, type SignInRequest } from '#gen/roster/users/v1/sign_in_service'
+import {
+  type NoticeReason,
+  type PageAnswer,
+  SignInError,
+  type SignInRequest,
+} from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
@@ -7,9 +12,9 @@ import { toPage } from '../../authorization/answer.ts'
 import type { Candidate } from '../../authorization/appearances.ts'
 import { openForm, type OpenedRequest, signingIn } from '../../authorization/show/opened-request.ts'
 import { emptyRegistration } from '../../authorization/pages.ts'
-import { organizationOf } from '../../authorization/request/read-scopes.ts'
+import { onlyOrganization } from '../../authorization/request/request-organization.ts'
 import { closeRequest, goOn, stillOpen, type Progress } from '../../authorization/request/request-row.ts'
-import { situationOf } from '../../authorization/show/situation.ts'
+import { type Situation, situationOf } from '../../authorization/show/situation.ts'
 import { Overtaken } from '../../browsers/overtaken.ts'
 import type { Context } from '../../context.ts'
 import { checkPassword } from '../../sign-in/check-password.ts'
@@ -55,14 +60,16 @@ async function proceed(
   call: Call,
 ): Promise<string> {
   const { row, browser } = opened
-  const fixed = await fixedPerson(context, opened, call)
+  const situation = await situationOf(context, opened, call)
+  const fixed = fixedPerson(situation)
+  const application = 'notice' in situation ? {} : situation.addressee.application
   const { user, settle } = await checkPassword(
     context,
     // It counts for the person whom it is tried on, whatever was typed.
     fixed
       ? { loginName: fixed.userName, password, find: () => findUserById(context, fixed.appearance.userId) }
       : { loginName, password },
-    { ...call, organizationId: organizationOf(row.parameters.scope) ?? '' },
+    { ...call, organizationId: onlyOrganization(row.parameters.scope, application) ?? '' },
   )
   const newValue = await openBrowserSession(
     context,
@@ -76,8 +83,7 @@ async function proceed(
 }
 
 // The person whose password alone the page asks for.
-async function fixedPerson(context: Context, opened: OpenedRequest, call: Call): Promise<Candidate | undefined> {
-  const situation = await situationOf(context, opened, call)
+function fixedPerson(situation: Situation | { notice: NoticeReason }): Candidate | undefined {
   const chosen = 'chosen' in situation ? situation.chosen : undefined
   const lack = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing[0].what : undefined
   return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined
