@@ -59,6 +59,7 @@ const ofEach = ofOneProvider('any').flatMap(([operation, request]) => [
 const ofAdditions = protocols.flatMap((example) => [
   fails(example.add, exists('IDP_NAME_TAKEN'), 'the name is taken', ({ idp }) => addition(example, idp.name)),
   fails(example.add, invalid, 'the name is missing', () => addition(example, ''), { fields: ['name'] }),
+  fails(example.add, invalid, 'the name shows nothing', () => addition(example, '\u200b'), { fields: ['name'] }),
 ])
 
 const ofSearches = (['SearchIDPs', 'SearchOrganizationIDPs'] as const).flatMap((operation) => [

@@ -10,7 +10,8 @@ export type Typed = Pick<RegisterRequest, 'email' | 'givenName' | 'familyName' |
 
 /** As it was meant, without what a keyboard added. */
 export function typedIn({ email, givenName, familyName, language }: Typed): Typed {
-  return { email: meantName(email), givenName: givenName.trim(), familyName: familyName.trim(), language }
+  const [given, family] = [givenName, familyName].map((name) => meantName(name, 'person')) as [string, string]
+  return { email: meantName(email), givenName: given, familyName: family, language }
 }
 
 const human = registry.getMessage('roster.users.v1.AddHumanUserRequest')!
