@@ -3,7 +3,7 @@ import { type RegisterRequest, RegistrationError } from '#gen/roster/users/v1/si
 import { registry } from '#lib/registry'
 import { validate } from '#lib/rpc/validate'
 import { checkAddress } from '../email/address.ts'
-import { meantName } from '../user-name.ts'
+import { meantName } from '../meant-name.ts'
 
 /** What somebody gives of themselves. */
 export type Typed = Pick<RegisterRequest, 'email' | 'givenName' | 'familyName' | 'language'>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { meantName } from './user-name.ts'
+import { meantName } from './meant-name.ts'
 
 test('a typed name means the one without blanks at its ends, and without what cannot be seen', () => {
   for (const typed of ['ada ', '\u3000ada', 'ada\t', '\u00a0a\u200bda', '\u202eada\u200d'])
