@@ -4,7 +4,7 @@ import { publicUrl } from '#lib/config/common-settings'
 import { described, integer, oneOf, readConfig, type Setting, url } from '#lib/config/read-config'
 import { storingSettings } from '#lib/storing-settings'
 import { redisUrl } from './redis.ts'
-import { destinations } from './webhooks/destination.ts'
+import { destinations } from '#lib/outbound/destinations'
 
 /** Reads the service's settings. Throws one Error that lists every problem. */
 export function readNotifierConfig(environment?: Record<string, string | undefined>) {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestReceiver } from '#test/support/receiver'
-import { destinations } from './destination.ts'
+import { destinations } from '#lib/outbound/destinations'
 import { post } from './post.ts'
 
 const here = destinations.read('127.0.0.0/8,::1')

@@ -2,8 +2,8 @@ import type { LookupAddress } from 'node:dns'
 import { type ClientRequest, type IncomingMessage, request as http } from 'node:http'
 import { request as https } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { type Destinations, hostOf } from './destination.ts'
-import { resolve as resolveName } from './resolve.ts'
+import { type Destinations, hostOf } from '#lib/outbound/destinations'
+import { resolve as resolveName } from '#lib/outbound/resolve'
 
 /** The error if no answer came in time. */
 export const timeout = 'timeout'

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { startTestReceiver } from '#test/support/receiver'
-import { destinations } from './destination.ts'
+import { destinations } from '#lib/outbound/destinations'
 import { post } from './post.ts'
-import { resolve } from './resolve.ts'
+import { resolve } from '#lib/outbound/resolve'
 
 const here = destinations.read('127.0.0.1')
 const never = new AbortController().signal

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { destinations } from './destination.ts'
+import { destinations } from './destinations.ts'
 
 const strict = destinations.default!
 

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import type { Setting } from '#lib/config/read-config'
+import type { Setting } from '../config/read-config.ts'
 
 /** Decides where events may be sent. */
 export interface Destinations {
