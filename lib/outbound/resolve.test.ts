@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { startTestReceiver } from '#test/support/receiver'
-import { destinations } from '#lib/outbound/destinations'
-import { post } from './post.ts'
-import { resolve } from '#lib/outbound/resolve'
+import { destinations } from './destinations.ts'
+import { guardedFetch } from './guarded-fetch.ts'
+import { resolve } from './resolve.ts'
 
-const here = destinations.read('127.0.0.1')
+const fetchWithin = (within: number) => guardedFetch(destinations.read('127.0.0.1'), { within })
 const never = new AbortController().signal
 let before: string[]
 /** The names whose questions get no answer. */
@@ -47,13 +47,13 @@ test('names whose name server is silent hold up no other name', async () => {
   onTestFinished(() => receiver.stop())
   let ended = 0
   const silent = Array.from({ length: 50 }, (_, n) =>
-    post(`http://silent${n}.example/`, {}, '{}', here, over.signal, 60_000)
+    fetchWithin(60_000)(`http://silent${n}.example/`, { signal: over.signal })
       .catch(() => {})
       .finally(() => ended++),
   )
   while (new Set(silentFor).size < 50) await new Promise((resolve) => setTimeout(resolve, 5))
   const url = receiver.url.replace('127.0.0.1', 'quick.example')
-  expect(await post(url, {}, '{}', here, never, 60_000)).toMatchObject({ status: 200, error: undefined })
+  expect(await fetchWithin(60_000)(url, { method: 'POST', body: '{}' })).toMatchObject({ status: 200 })
   // Nor other work that needs a thread, such as finding the databases' names.
   await promisify(lookup)('localhost')
   expect(ended).toBe(0)
@@ -66,13 +66,13 @@ test('to a name one of whose addresses may not be sent to, nothing is sent', asy
   onTestFinished(() => receiver.stop())
   const addresses = await resolve('both.example', never)
   expect(addresses.map(({ address }) => address)).toEqual(['127.0.0.1', '127.0.0.2'])
-  const answer = await post(receiver.url.replace('127.0.0.1', 'both.example'), {}, '{}', here, never, 15_000)
-  expect(answer).toEqual({ status: undefined, error: 'no address that may be sent to' })
+  const url = receiver.url.replace('127.0.0.1', 'both.example')
+  await expect(fetchWithin(15_000)(url, { method: 'POST', body: '{}' })).rejects.toMatchObject({ code: 'NOT_ALLOWED' })
   expect(receiver.received).toEqual([])
 })
 
 test('a silent name server is a timeout', async () => {
-  expect((await post('http://silent.example/', {}, '{}', here, never, 500)).error).toBe('timeout')
+  await expect(fetchWithin(500)('http://silent.example/')).rejects.toMatchObject({ name: 'TimeoutError' })
 })
 
 test('the hosts file counts, and an unknown name is not found', async () => {
