@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { allowInsecureRequests, customFetch, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { useNameServer } from '#test/support/name-server'
 import { destinations } from './destinations.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 
@@ -48,7 +49,9 @@ describe.each([{ method: 'GET' }, { method: 'POST', body: '{}' }])('a $method', 
 
   test('is judged at the time of the connection: if the name leads to a private address, nothing is sent', async () => {
     const { url, got } = await listen((_, response) => response.end('yes'))
-    const named = url.replace('127.0.0.1', 'localhost')
+    const names = await useNameServer()
+    onTestFinished(() => names.stop())
+    const named = url.replace('127.0.0.1', 'app.example')
     await expect(guardedFetch(elsewhere, limits)(named, request)).rejects.toMatchObject(notAllowed)
     const https = named.replace('http:', 'https:')
     await expect(guardedFetch(destinations.default!, limits)(https, request)).rejects.toMatchObject(notAllowed)
@@ -56,15 +59,22 @@ describe.each([{ method: 'GET' }, { method: 'POST', body: '{}' }])('a $method', 
     expect(await (await get(named, request)).text()).toBe('yes')
   })
 
-  test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.1', '127.0.0.1.', '0', 'a:b@127.0.0.1'])(
-    'is not sent to a private address itself: %s',
-    async (host) => {
-      const { url, got } = await listen((_, response) => response.end())
-      const spelled = url.replace('127.0.0.1', host)
-      await expect(guardedFetch(elsewhere, limits)(spelled, request)).rejects.toMatchObject(notAllowed)
-      expect(got).toEqual([])
-    },
-  )
+  test.each([
+    '127.0.0.1',
+    'localhost',
+    '[::ffff:127.0.0.1]',
+    '2130706433',
+    '0x7f.1',
+    '127.1',
+    '127.0.0.1.',
+    '0',
+    'a:b@127.0.0.1',
+  ])('is not sent to a private address itself: %s', async (host) => {
+    const { url, got } = await listen((_, response) => response.end())
+    const spelled = url.replace('127.0.0.1', host)
+    await expect(guardedFetch(elsewhere, limits)(spelled, request)).rejects.toMatchObject(notAllowed)
+    expect(got).toEqual([])
+  })
 
   test('follows no redirect', async () => {
     const to = await listen((_, response) => response.end())
