@@ -32,7 +32,7 @@ export const examples: Record<'oidc' | 'jwt' | 'oauth' | 'saml' | 'ldap', Exampl
     config: 'oidc',
     type: 'IDP_TYPE_OIDC',
     settings: { clientId: 'client', issuer: 'https://i.example', scopes: ['openid', 'email'] },
-    changes: { clientId: 'other', issuer: 'http://localhost:3000', scopes: ['openid'] },
+    changes: { clientId: 'other', issuer: 'https://j.example', scopes: ['openid'] },
     secret: 'clientSecret',
   },
   jwt: {
