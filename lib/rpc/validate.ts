@@ -1,9 +1,11 @@
-import { type DescMessage, fromBinary, isMessage, type Message } from '@bufbuild/protobuf'
+import { type DescField, type DescMessage, fromBinary, isMessage, type Message } from '@bufbuild/protobuf'
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { createValidator, type Violation as RuleViolation } from '@bufbuild/protovalidate'
-import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
+import { isReflectMessage, reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '../errors.ts'
+import { nameFaults } from '../names/name-faults.ts'
 import { registry } from '../registry.ts'
+import { nameKindOf } from './name-kind.ts'
 import { isStrictWire } from './wire.ts'
 
 const patterns = new Map<string, RegExp>()
@@ -39,7 +41,7 @@ export function orMalformed<T>(desc: DescMessage, read: () => T, message?: Messa
   try {
     return read()
   } catch (cause) {
-    throw malformed(desc, cause, message && findUnstorable(reflect(desc, message), ''))
+    throw malformed(desc, cause, message && findFaults(reflect(desc, message), '', unstorable))
   }
 }
 
@@ -55,7 +57,11 @@ export function validate(desc: DescMessage, message: Message): Violation[] {
   const result = validator.validate(desc, message)
   if (result.kind === 'error') throw result.error
   const broken = result.kind === 'invalid' ? result.violations.map(toViolation) : []
-  return [...broken, ...findUnstorable(reflect(desc, message), '')]
+  const faultsOf = (value: unknown, field: DescField) => {
+    const faults = unstorable(value)
+    return faults.length > 0 ? faults : misleading(value, field)
+  }
+  return [...broken, ...findFaults(reflect(desc, message), '', faultsOf)]
 }
 
 function toViolation(violation: RuleViolation): Violation {
@@ -71,33 +77,36 @@ function toViolation(violation: RuleViolation): Violation {
 
 // PostgreSQL's text and jsonb hold every character except U+0000. RFC 3339 has only years of four digits. Operations
 // count in doubles.
-function findUnstorable(message: ReflectMessage, prefix: string): Violation[] {
-  const found: Violation[] = []
-  const check = (value: unknown, path: string) => {
-    if (typeof value === 'string' && value.includes('\0'))
-      found.push({ field: path, description: 'must not contain the character U+0000' })
-    if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value)))
-      found.push({ field: path, description: `must be at most ${Number.MAX_SAFE_INTEGER}` })
-  }
-  const checkMessage = (inner: ReflectMessage, path: string) => {
-    if (!isTime(inner.message)) found.push(...findUnstorable(inner, `${path}.`))
-    else if (!isStorableTime(inner.message))
-      found.push({ field: path, description: 'must be from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z' })
-  }
-  for (const field of message.fields) {
-    if (!message.isSet(field)) continue
-    const path = prefix + field.jsonName
-    if (field.fieldKind === 'scalar') check(message.get(field), path)
-    else if (field.fieldKind === 'message') checkMessage(message.get(field), path)
-    else if (field.fieldKind === 'list' && field.listKind === 'scalar') {
-      let index = 0
-      for (const item of message.get(field)) check(item, `${path}[${index++}]`)
-    } else if (field.fieldKind === 'list' && field.listKind === 'message') {
-      let index = 0
-      for (const item of message.get(field)) checkMessage(item as ReflectMessage, `${path}[${index++}]`)
-    }
-  }
-  return found
+function unstorable(value: unknown): string[] {
+  if (typeof value === 'string' && value.includes('\0')) return ['must not contain the character U+0000']
+  if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value)))
+    return [`must be at most ${Number.MAX_SAFE_INTEGER}`]
+  return isMessage(value, TimestampSchema) && !isStorableTime(value)
+    ? ['must be from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z']
+    : []
+}
+
+function misleading(value: unknown, field: DescField): string[] {
+  const kind = nameKindOf(field)
+  return kind === undefined ? [] : nameFaults(kind, value as string)
+}
+
+type FaultsOf = (value: unknown, field: DescField) => string[]
+
+/** Asks for the faults of each value that is set, at any depth. */
+function findFaults(message: ReflectMessage, prefix: string, faultsOf: FaultsOf): Violation[] {
+  return message.fields
+    .filter((field) => message.isSet(field))
+    .flatMap((field) => {
+      const path = prefix + field.jsonName
+      const look = (value: unknown, at: string): Violation[] => {
+        const inner = isReflectMessage(value) && !isTime(value.message) ? findFaults(value, `${at}.`, faultsOf) : []
+        const faults = faultsOf(isReflectMessage(value) ? value.message : value, field)
+        return [...faults.map((description) => ({ field: at, description })), ...inner]
+      }
+      if (field.fieldKind !== 'list') return field.fieldKind === 'map' ? [] : look(message.get(field), path)
+      return [...message.get(field)].flatMap((item, index) => look(item, `${path}[${index}]`))
+    })
 }
 
 const isTime = (message: Message): message is Timestamp => isMessage(message, TimestampSchema)
@@ -107,8 +116,7 @@ const [firstSecond, lastSecond] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z
 ) as [bigint, bigint]
 
 // A Date has milliseconds. Later nanoseconds of the last one would round up into the year 10000.
-function isStorableTime(time: Message): boolean {
-  const { seconds, nanos } = time as Timestamp
+function isStorableTime({ seconds, nanos }: Timestamp): boolean {
   const isLate = seconds > lastSecond || (seconds === lastSecond && nanos > 999_000_000)
   return seconds >= firstSecond && !isLate && nanos >= 0 && nanos < 1e9
 }

@@ -1,4 +1,5 @@
 import { readConfig } from '#lib/config/read-config'
+import { privateDestinations } from '#lib/outbound/destinations'
 import { storingSettings } from '#lib/storing-settings'
 
 /** Reads the service's settings; throws one Error that lists every problem. */
@@ -8,4 +9,4 @@ export function readIdpConfig(environment?: Record<string, string | undefined>) 
 
 export type Config = ReturnType<typeof readIdpConfig>
 
-export const settings = storingSettings
+export const settings = { ...storingSettings, WEBHOOK_ALLOW_PRIVATE: privateDestinations }

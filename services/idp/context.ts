@@ -1,10 +1,13 @@
 import type { Sql } from '#lib/database/database'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/encryption/keys'
+import type { Destinations } from '#lib/outbound/destinations'
 
 /** Everything that operations work with. */
 export interface Context {
   sql: Sql
   store: Store
   keys: Keyring
+  /** Decides which addresses of providers Roster may call. */
+  destinations: Destinations
 }

@@ -1,17 +1,17 @@
 import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import type { SAMLConfig } from '#gen/roster/idp/v1/idp_config'
 import type { Violation } from '#lib/errors'
-import { faultOf } from './check-urls.ts'
+import { faultOfCalled } from './check-urls.ts'
 import type { Context } from './context.ts'
 import type { Configurations } from './vocabulary.ts'
 
 type Metadata = NonNullable<SAMLConfig['metadata']>
 
 /** Checks the metadata that a request has. */
-export function checkMetadata(_context: Context, { metadata }: { metadata?: Metadata | undefined }): Violation[] {
+export function checkMetadata(context: Context, { metadata }: { metadata?: Metadata | undefined }): Violation[] {
   if (!metadata) return []
   const { $case: field, value } = metadata
-  const description = field === 'metadataUrl' ? faultOf(value) : faultOfXml(value)
+  const description = field === 'metadataUrl' ? faultOfCalled(context, value) : faultOfXml(value)
   return description === undefined ? [] : [{ field, description }]
 }
 

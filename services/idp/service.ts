@@ -40,7 +40,7 @@ const idp: StoringService<Config, Context> = {
     await untilReachable(nats.waits, () => reEncrypt(sql, keys, log, encryptedSecrets))
     const grants = createClient(nats, GrantsInternal, internalCalls.idp.grants)
     return {
-      context: { store, keys, sql },
+      context: { store, keys, sql, destinations: config.WEBHOOK_ALLOW_PRIVATE },
       background: [startRemovingOrganizations({ sql, store, nats, log }, grants)],
     }
   },

@@ -2,9 +2,9 @@ import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { publicUrl } from '#lib/config/common-settings'
 import { described, integer, oneOf, readConfig, type Setting, url } from '#lib/config/read-config'
+import { privateDestinations } from '#lib/outbound/destinations'
 import { storingSettings } from '#lib/storing-settings'
 import { redisUrl } from './redis.ts'
-import { destinations } from './webhooks/destination.ts'
 
 /** Reads the service's settings. Throws one Error that lists every problem. */
 export function readNotifierConfig(environment?: Record<string, string | undefined>) {
@@ -73,10 +73,7 @@ export const settings = {
     'The most webhooks of an organization, and of the instance',
     integer(1, 200, 100),
   ),
-  WEBHOOK_ALLOW_PRIVATE: described(
-    '[Private addresses](webhooks.md#allowed-destinations) that webhooks may lead to, also without TLS',
-    destinations,
-  ),
+  WEBHOOK_ALLOW_PRIVATE: privateDestinations,
 }
 
 const atom = /[\w!#$%&'*+/=?^`{|}~-]+/.source

@@ -6,7 +6,7 @@ import type { ServiceCall } from '#lib/rpc/call'
 import type { CheckpointLists } from './audit/checkpoint-lists.ts'
 import type { Feeds } from './feeds/read-events.ts'
 import type { Wakeups } from './feeds/wakeups.ts'
-import type { Destinations } from './webhooks/destination.ts'
+import type { Destinations } from '#lib/outbound/destinations'
 
 /** The tools of the operations. */
 export interface Context {

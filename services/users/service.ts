@@ -138,7 +138,6 @@ import { openIdTokenKeys } from './oauth/keys/id-token-keys.ts'
 import { openSigningKeys } from './oauth/keys/signing-keys.ts'
 import { openAfterResponse } from './after-response.ts'
 import { model } from './model.ts'
-import { checkUserName } from './user-name.ts'
 import { callerChangedBy } from './caller-changed-by.ts'
 import { internalCalls } from '../internal-calls.ts'
 import { membershipsIn, rolesThere } from '../roles-there.ts'
@@ -199,7 +198,7 @@ const users: StoringService<Config, Context> = {
   services: (listEvents, listCheckpoints) => [
     served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
       updateMyProfile,
-      addMachineUser: { check: (_, { userName }) => checkUserName(userName), handle: addMachineUser },
+      addMachineUser,
       addHumanUser,
       bulkAddUsers,
       getUser,

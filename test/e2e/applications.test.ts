@@ -357,6 +357,8 @@ describe('settings that are refused, each by its field:', () => {
     ['a scheme without a dot', { ...native, redirectUris: ['myapp:/a'] }, ['redirectUris[0]']],
     ['a script after signing out', { postLogoutRedirectUris: ['javascript:alert(1)'] }, ['postLogoutRedirectUris[0]']],
     ['a back-channel by http', { devMode: true, backChannelLogoutUri: 'http://localhost/' }, ['backChannelLogoutUri']],
+    ['a private back-channel', { backChannelLogoutUri: 'https://10.0.0.1/' }, ['backChannelLogoutUri']],
+    ['one in another spelling', { backChannelLogoutUri: 'https://0x7f.2/' }, ['backChannelLogoutUri']],
     ['an implicit grant', { grantTypes: ['OIDC_GRANT_TYPE_REFRESH_TOKEN'] }, ['grantTypes']],
     ['a secret in the browser', { appType: 'OIDC_APP_TYPE_USER_AGENT' }, ['authMethodType']],
     ['no PKCE for a native application', { ...native, allowMissingPkce: true }, ['allowMissingPkce']],

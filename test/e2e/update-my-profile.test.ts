@@ -41,7 +41,7 @@ describe.each(over('json'))('UpdateMyProfile over $encoding', ({ call }) => {
   })
 
   test('accepted texts come back unchanged: wide, combining and right-to-left characters, quotes', async () => {
-    const texts = { firstName: '𝒜👩‍👩‍👧', lastName: 'e\u0301\u202Ex', displayName: `"'\\;--<b>\u0007\t\n{{.Code}}\u2028` }
+    const texts = { firstName: '𝒜👩‍👩‍👧', lastName: 'e\u0301 שרה', displayName: `"'\\;--<b>{{.Code}} علی\u200cرضا` }
     ok(await call('UpdateMyProfile', texts, me))
     expect((await getUser(me.userId)).human.profile).toEqual(texts)
   })

@@ -43,6 +43,13 @@ export const applicationErrors: ErrorCase[] = [
       owner,
     ),
     fails(operation, invalid, 'the name is empty', (world) => ({ ...added(world), name: '' }), { fields: ['name'] }),
+    fails(
+      operation,
+      invalid,
+      'the name turns the direction',
+      (world) => ({ ...added(world), name: 'Bank \u202emoc.live' }),
+      { fields: ['name'] },
+    ),
     fails(operation, invalid, 'the client id has a blank', (world) => ({ ...added(world), clientId: 'a b' }), {
       fields: ['clientId'],
     }),

@@ -11,6 +11,11 @@ const faults: [keyof typeof examples, string, JsonObject, string?][] = [
   ['oidc', 'the issuer has no TLS', { issuer: 'http://i.example' }],
   ['oidc', 'the issuer names a user', { issuer: 'https://a:b@i.example' }],
   ['oidc', 'the issuer has a fragment', { issuer: 'https://i.example/#a' }],
+  ['oidc', 'the issuer is private', { issuer: 'https://10.0.0.1' }],
+  ['jwt', 'the place of the keys is private', { keysEndpoint: 'https://[::ffff:10.0.0.1]/keys' }],
+  ['oauth', 'the token endpoint is private', { tokenEndpoint: 'https://169.254.169.254/' }],
+  ['oauth', 'the endpoint of users is private', { userEndpoint: 'https://0/' }],
+  ['ldap', 'a server is private', { servers: ['ldap://a.example', 'ldap://10.1'] }, 'servers[1]'],
   ['oidc', 'the client id is empty', { clientId: '' }],
   ['jwt', 'the place of the keys is no address', { keysEndpoint: 'keys' }],
   ['jwt', 'the header has a blank', { headerName: 'x token' }],
@@ -59,6 +64,7 @@ const ofEach = ofOneProvider('any').flatMap(([operation, request]) => [
 const ofAdditions = protocols.flatMap((example) => [
   fails(example.add, exists('IDP_NAME_TAKEN'), 'the name is taken', ({ idp }) => addition(example, idp.name)),
   fails(example.add, invalid, 'the name is missing', () => addition(example, ''), { fields: ['name'] }),
+  fails(example.add, invalid, 'the name shows nothing', () => addition(example, '\u200b'), { fields: ['name'] }),
 ])
 
 const ofSearches = (['SearchIDPs', 'SearchOrganizationIDPs'] as const).flatMap((operation) => [
@@ -81,6 +87,13 @@ export const idpErrors: ErrorCase[] = [
   })),
   fails('UpdateIDPJWTConfig', precondition('IDP_TYPE_MISMATCH'), 'the provider is of another type', known),
   fails('ReactivateIDP', precondition('IDP_NOT_INACTIVE'), 'the provider is active', known),
+  fails(
+    'AddSAMLIDP',
+    invalid,
+    'the address of the metadata is private',
+    () => ({ name: unique('Provider'), metadataUrl: 'https://192.168.1.1/' }),
+    { fields: ['metadataUrl'] },
+  ),
   fails('AddSAMLIDP', invalid, 'there are no metadata', () => ({ name: unique('Provider') }), { fields: ['metadata'] }),
   fails(
     'UpdateIDPOIDCConfig',

@@ -32,7 +32,7 @@ export const examples: Record<'oidc' | 'jwt' | 'oauth' | 'saml' | 'ldap', Exampl
     config: 'oidc',
     type: 'IDP_TYPE_OIDC',
     settings: { clientId: 'client', issuer: 'https://i.example', scopes: ['openid', 'email'] },
-    changes: { clientId: 'other', issuer: 'http://localhost:3000', scopes: ['openid'] },
+    changes: { clientId: 'other', issuer: 'https://j.example', scopes: ['openid'] },
     secret: 'clientSecret',
   },
   jwt: {
@@ -89,7 +89,7 @@ export const examples: Record<'oidc' | 'jwt' | 'oauth' | 'saml' | 'ldap', Exampl
     config: 'ldap',
     type: 'IDP_TYPE_LDAP',
     settings: {
-      servers: ['ldaps://a.example:636', 'ldap://[2001:db8::1]'],
+      servers: ['ldaps://a.example:636', 'ldap://[2606:4700::1111]'],
       startTls: true,
       baseDn: 'dc=example',
       bindDn: 'cn=roster,dc=example',

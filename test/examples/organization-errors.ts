@@ -18,6 +18,7 @@ export const organizationErrors: ErrorCase[] = [
   ...(['GetOrganization', 'RemoveOrganization'] as const).map((operation) =>
     fails(operation, notFound('ORGANIZATION_NOT_FOUND'), 'the organization is unknown', () => ({ orgId: 'unknown' })),
   ),
+  fails('AddOrganization', invalid, 'the name shows nothing', () => ({ name: '\u3000' }), { fields: ['name'] }),
   fails('UpdateOrganization', invalid, 'the name is empty', () => ({ name: '' }), { fields: ['name'] }),
   fails('ReactivateOrganization', precondition('ORGANIZATION_NOT_INACTIVE'), 'the organization is active', none),
   fails('DeactivateOrganization', precondition('LAST_IAM_OWNER'), 'all owners are of the organization', none, inFirst),

@@ -31,6 +31,13 @@ export const projectLifeErrors: ErrorCase[] = [
   ...(['GetProject', 'UpdateProject', 'DeactivateProject', 'ReactivateProject', 'RemoveProject'] as const).flatMap(
     (operation) => hidden(operation, 'PROJECT_NOT_FOUND', foreign),
   ),
+  fails(
+    'BulkAddProjectRoles',
+    invalid,
+    'a key, a name and a group have characters that cannot be seen',
+    (world) => ({ ...own(world), roles: [{ key: 'a\u200b', displayName: '\u2800', group: '\u202eA' }] }),
+    { fields: ['roles[0].key', 'roles[0].displayName', 'roles[0].group'] },
+  ),
   fails('UpdateProject', invalid, 'the name is empty', (world) => ({ ...own(world), name: '' }), { fields: ['name'] }),
   fails('ReactivateProject', precondition('PROJECT_NOT_INACTIVE'), 'the project is active', own),
   ...searched('SearchProjects'),

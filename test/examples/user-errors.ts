@@ -51,12 +51,13 @@ export const creationErrors: ErrorCase[] = [
   fails(
     'AddHumanUser',
     invalid,
-    'the name has a soft hyphen',
+    'the names have characters that cannot be seen',
     ({ machine: userName }) => ({
       ...newHuman({ email, isVerified: true }),
       userName: `\u00ad${userName}`,
+      profile: { firstName: 'A\u2066', lastName: '\u200d' },
     }),
-    { fields: ['userName'] },
+    { fields: ['userName', 'profile.firstName', 'profile.lastName'] },
   ),
   fails('AddMachineUser', exists('USER_NAME_TAKEN'), 'the name is taken', (world) => ({
     ...machine(),

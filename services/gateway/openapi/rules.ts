@@ -1,4 +1,6 @@
 import { type DescField, type DescOneof, getOption, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
+import type { NameKind } from '#lib/names/name-faults'
+import { nameKindOf } from '#lib/rpc/name-kind'
 import { registry } from '#lib/registry'
 
 /** The rules of a field as JSON Schema. The text has the rules that it cannot express. */
@@ -9,7 +11,16 @@ export interface Constraints {
 
 /** What `buf.validate` says of a field. Throws for a rule that has no meaning here. */
 export function constraintsOf(field: DescField): Constraints {
-  return translate(rulesOf(field), field.name)
+  const { schema, text } = translate(rulesOf(field), field.name)
+  const kind = nameKindOf(field)
+  return { schema, text: kind ? [...text, nameTexts[kind]] : text }
+}
+
+// Not every regular expression knows the properties of Unicode that the rule needs.
+const nameTexts: Record<NameKind, string> = {
+  identifier: 'It has no character that cannot be seen, and no blank at an end.',
+  thing: 'It has no character that cannot be seen, beside those of emoji and of scripts that need them.',
+  person: 'It has no character that cannot be seen, beside U+200C, U+200D and those of emoji.',
 }
 
 /** Whether `buf.validate` says that a member of the oneof must be set. */

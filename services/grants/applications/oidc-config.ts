@@ -7,6 +7,7 @@ import {
   type UpdateOIDCConfigRequest,
 } from '#gen/roster/grants/v1/application_service'
 import type { Violation } from '#lib/errors'
+import type { Destinations } from '#lib/outbound/destinations'
 import type { OIDC } from '../vocabulary/application.ts'
 import { faultOfUri } from './redirect-uris.ts'
 
@@ -79,7 +80,12 @@ const longestSkew = 5
 const [shortestLife, longestLife] = [60, 86_400]
 
 /** What is wrong with settings. `isKept`: the application came from another system, with its client id. */
-export function faultsOf(oidc: OIDC, request: Pick<OIDC, UriList>, isKept: boolean): Violation[] {
+export function faultsOf(
+  oidc: OIDC,
+  request: Pick<OIDC, UriList>,
+  isKept: boolean,
+  destinations: Destinations,
+): Violation[] {
   const { appType, authMethodType, devMode, grantTypes, clockSkew, accessTokenLifetime: life } = oidc
   const faults: Violation[] = [
     ...faultsOfUris('redirectUris', request, { appType, devMode, isKept }),
@@ -118,7 +124,10 @@ export function faultsOf(oidc: OIDC, request: Pick<OIDC, UriList>, isKept: boole
   const logout = oidc.backChannelLogoutUri
   // Without the exceptions that dev_mode makes for what a browser opens.
   const isHttps = logout === '' || logout.startsWith('https:')
-  const fault = logout && isHttps && faultOfUri(logout, { appType: OIDC_APP_TYPE_WEB, devMode: false, isKept })
+  const fault =
+    logout &&
+    isHttps &&
+    (faultOfUri(logout, { appType: OIDC_APP_TYPE_WEB, devMode: false, isKept }) ?? destinations.faultOf(logout))
   refuse('backChannelLogoutUri', isHttps && !fault, fault || 'must be https')
   const ofLogin = faultOfLogin(oidc)
   refuse('loginVersion.loginV2.baseUri', ofLogin === undefined, ofLogin!)

@@ -5,7 +5,7 @@ import { checkUrls } from '../check-urls.ts'
 import type { Context } from '../context.ts'
 
 export const addJwtIdp = {
-  check: checkUrls('jwtEndpoint', 'keysEndpoint'),
+  check: checkUrls(['keysEndpoint'], ['jwtEndpoint']),
 
   async handle(context: Context, request: AddJWTIDPRequest, call: Call): Promise<AddJWTIDPResponse> {
     const { jwtEndpoint, issuer, keysEndpoint, headerName } = request

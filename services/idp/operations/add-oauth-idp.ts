@@ -5,7 +5,7 @@ import { checkUrls } from '../check-urls.ts'
 import type { Context } from '../context.ts'
 
 export const addOauthIdp = {
-  check: checkUrls('authorizationEndpoint', 'tokenEndpoint', 'userEndpoint'),
+  check: checkUrls(['tokenEndpoint', 'userEndpoint'], ['authorizationEndpoint']),
 
   async handle(context: Context, request: AddOAuthIDPRequest, call: Call): Promise<AddOAuthIDPResponse> {
     const { clientId, clientSecret, authorizationEndpoint, tokenEndpoint, userEndpoint, scopes, idAttribute } = request

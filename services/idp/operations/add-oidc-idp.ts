@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { checkUrls } from '../check-urls.ts'
 
 export const addOidcIdp = {
-  check: checkUrls('issuer'),
+  check: checkUrls(['issuer']),
 
   async handle(context: Context, request: AddOIDCIDPRequest, call: Call): Promise<AddOIDCIDPResponse> {
     const { clientId, clientSecret, issuer, scopes } = request

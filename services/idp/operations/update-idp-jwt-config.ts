@@ -8,7 +8,7 @@ import { checkUrls } from '../check-urls.ts'
 import type { Context } from '../context.ts'
 
 export const updateIdpJwtConfig = {
-  check: checkUrls('jwtEndpoint', 'keysEndpoint'),
+  check: checkUrls(['keysEndpoint'], ['jwtEndpoint']),
 
   async handle(context: Context, request: UpdateIDPJWTConfigRequest, call: Call): Promise<UpdateIDPJWTConfigResponse> {
     const { idpId, jwtEndpoint, issuer, keysEndpoint, headerName } = request

@@ -4,11 +4,15 @@ import type {
 } from '#gen/roster/idp/v1/identity_provider_service'
 import type { Call } from '#lib/rpc/headers'
 import { changeConfiguration } from '../change-idp.ts'
+import { checkServers } from '../check-urls.ts'
 import type { Context } from '../context.ts'
 import { checkTimeout, inMilliseconds } from '../ldap-timeout.ts'
 
 export const updateIdpLdapConfig = {
-  check: checkTimeout,
+  check: (context: Context, request: UpdateIDPLDAPConfigRequest) => [
+    ...checkTimeout(context, request),
+    ...checkServers(context, request),
+  ],
 
   async handle(
     context: Context,

@@ -8,7 +8,7 @@ import { checkUrls } from '../check-urls.ts'
 import type { Context } from '../context.ts'
 import { checkScopes, newScopes } from '../scopes.ts'
 
-const checkEndpoints = checkUrls('authorizationEndpoint', 'tokenEndpoint', 'userEndpoint')
+const checkEndpoints = checkUrls(['tokenEndpoint', 'userEndpoint'], ['authorizationEndpoint'])
 
 export const updateIdpOauthConfig = {
   check: (context: Context, request: UpdateIDPOAuthConfigRequest) => [

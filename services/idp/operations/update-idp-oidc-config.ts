@@ -10,7 +10,7 @@ import { checkScopes, newScopes } from '../scopes.ts'
 
 export const updateIdpOidcConfig = {
   check: (context: Context, request: UpdateIDPOIDCConfigRequest) => [
-    ...checkUrls('issuer')(context, request),
+    ...checkUrls(['issuer'])(context, request),
     ...checkScopes(request),
   ],
 

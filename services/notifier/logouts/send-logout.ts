@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from '#lib/database/database'
 import type { Log } from '#lib/log'
-import type { Destinations } from '../webhooks/destination.ts'
+import type { Destinations } from '#lib/outbound/destinations'
 import { post } from '../webhooks/post.ts'
 import { retryDelay } from '../webhooks/webhook-backoff.ts'
 import { logoutTries } from '../measures.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestReceiver } from '#test/support/receiver'
-import { destinations } from './destination.ts'
+import { destinations } from '#lib/outbound/destinations'
 import { post } from './post.ts'
 
 const here = destinations.read('127.0.0.0/8,::1')
@@ -32,33 +32,12 @@ async function listen(work: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a name is checked at the time of the connection: if it leads to a private address, nothing is sent', async () => {
+test('an unknown name gets the same error as a name that leads to a forbidden address', async () => {
   const { url, received } = await receiver()
   const named = url.replace('127.0.0.1', 'localhost')
   expect(await post(named, {}, '{}', elsewhere, never, 15_000)).toEqual(refused)
-  expect(await post(named.replace('http:', 'https:'), {}, '{}', destinations.default!, never, 15_000)).toEqual(refused)
   expect(received).toEqual([])
-  expect(await post(named, {}, '{}', here, never, 15_000)).toMatchObject({ status: 200, error: undefined })
-})
-
-test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.1', '0'])(
-  'nor does the address itself: %s',
-  async (host) => {
-    const { url, received } = await receiver()
-    expect(await post(url.replace('127.0.0.1', host), {}, '{}', elsewhere, never, 15_000)).toEqual(refused)
-    expect(received).toEqual([])
-  },
-)
-
-test('an unknown name gets the same error as a name that leads to a forbidden address', async () => {
   expect(await post('https://no-one.invalid/', {}, '{}', here, never, 15_000)).toEqual(refused)
-})
-
-test('a redirect is not followed', async () => {
-  const [from, to] = [await receiver(), await receiver()]
-  from.answer(() => ({ status: 302, headers: { location: to.url } }))
-  expect(await post(from.url, {}, '{}', here, never, 15_000)).toMatchObject({ status: 302, error: 'status 302' })
-  expect(to.received).toEqual([])
 })
 
 test.each([

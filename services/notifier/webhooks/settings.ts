@@ -1,5 +1,5 @@
 import type { Violation } from '#lib/errors'
-import type { Destinations } from './destination.ts'
+import type { Destinations } from '#lib/outbound/destinations'
 import { isEventType } from './event-types.ts'
 
 /** Lists the faults of a webhook's address and event types. */

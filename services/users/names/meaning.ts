@@ -7,7 +7,7 @@ import { userNameKind } from '../new-user.ts'
 import { lookupDomain } from '../organization-domain.ts'
 import { inOpenOrganization } from '../organizations/in-open-organization.ts'
 import { facts, type LoginUser, decryptUsers, type Row } from './login-user.ts'
-import { meantName } from '../user-name.ts'
+import { meantName } from '../meant-name.ts'
 import { keeper, loginAddressKind } from './proved-addresses.ts'
 
 /** Whom a login name means. */

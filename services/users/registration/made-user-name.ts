@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { meantName } from '../user-name.ts'
+import { meantName } from '../meant-name.ts'
 import type { Typed } from './typed-registration.ts'
 
 const letters = '23456789abcdefghjkmnpqrstuvwxyz'

@@ -63,7 +63,7 @@ describe('somebody registers', () => {
     const email = newAddress()
     const before = await stored()
     const cookie = browser.cookie
-    const asking = await browser.register(form, { email: ` ${email} `, givenName: 'Grace ', language: 'de' })
+    const asking = await browser.register(form, { email: ` ${email} `, givenName: 'Grace\u200e ', language: 'de' })
     expect(asking.answer).toMatchObject({
       $case: 'registrationCode',
       value: { email, error: 0, passwordMin: 8, passwordMax: 200 },

@@ -3,14 +3,15 @@ import { type RegisterRequest, RegistrationError } from '#gen/roster/users/v1/si
 import { registry } from '#lib/registry'
 import { validate } from '#lib/rpc/validate'
 import { checkAddress } from '../email/address.ts'
-import { meantName } from '../user-name.ts'
+import { meantName } from '../meant-name.ts'
 
 /** What somebody gives of themselves. */
 export type Typed = Pick<RegisterRequest, 'email' | 'givenName' | 'familyName' | 'language'>
 
 /** As it was meant, without what a keyboard added. */
 export function typedIn({ email, givenName, familyName, language }: Typed): Typed {
-  return { email: meantName(email), givenName: givenName.trim(), familyName: familyName.trim(), language }
+  const [given, family] = [givenName, familyName].map((name) => meantName(name, 'person')) as [string, string]
+  return { email: meantName(email), givenName: given, familyName: family, language }
 }
 
 const human = registry.getMessage('roster.users.v1.AddHumanUserRequest')!

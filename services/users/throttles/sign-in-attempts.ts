@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import { canonicalName } from '#lib/search/canonical-name'
 import type { Context } from '../context.ts'
-import { meantName } from '../user-name.ts'
+import { meantName } from '../meant-name.ts'
 import { type NamedRateLimit, networkOf, rateLimitsFor, returnToBuckets, takeFromBuckets } from './token-buckets.ts'
 
 /** A counted attempt to sign in. */

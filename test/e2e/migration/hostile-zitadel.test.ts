@@ -34,7 +34,7 @@ const human = (userId: string, username: string, email = `${userId}@example.com`
     },
   },
 })
-const unseen = newId()
+const [unseen, turned] = [newId(), newId()]
 const [first, second, third, long, broken, sameMail, project] = seven(newId)
 
 /** Gives some of the victim, which must be the same afterwards. */
@@ -72,9 +72,10 @@ beforeAll(async () => {
       organization('roster', 'Instance'),
       organization('__proto__', 'Prototype'),
       organization(victims, victimsName),
-      organization(good, `Good ${escape}`),
+      organization(good, 'Good'),
       organization(good, 'Twice'),
       organization(newId(), 'Nul\u0000'),
+      organization(turned, 'Bank \u202emoc.live'),
     ],
     users: [
       human('admin', 'admin'),
@@ -91,7 +92,7 @@ beforeAll(async () => {
       human('in-victims', 'in-victims', 'a@example.com', victims),
     ],
     projects: [{ id: project, name: 'P', details: { resourceOwner: good } }],
-    roles: { [project]: [{ key: 'reader', displayName: '' }, { key: 'k'.repeat(300) }] },
+    roles: { [project]: [{ key: 'reader', displayName: '' }, { key: 'k'.repeat(300) }, { key: 're\u200bader' }] },
     projectGrants: [
       {
         grantId: newId(),
@@ -160,6 +161,12 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
     expect(users.map(({ userId }: any) => userId)).toEqual([victim.userId])
     const { grantedProjects = [] } = ok(await call('SearchGrantedProjects', {}, admin(victims)))
     expect(grantedProjects).toEqual([])
+  })
+
+  test('brings no name that its readers would not see as it is', () => {
+    expect(why('organization', turned)).toEqual([expect.stringMatching(/^name must not hold a character .* U\+202E/)])
+    expect(why('user', unseen)).toEqual([expect.stringMatching(/^userName must not hold .* U\+001B$/)])
+    expect(why('role', `${project} re\\u{200b}ader`)).toEqual([expect.stringMatching(/^key must not hold .* U\+200B$/)])
   })
 
   test('gets those users alone that collide with no one', async () => {

@@ -1,4 +1,5 @@
 import type { Destination } from '#gen/roster/users/v1/sign_in_service'
+import { withoutUnseen } from '#lib/names/name-faults'
 import { fill, html, type Html, type Part } from './html.ts'
 import type { Language } from './language.ts'
 
@@ -39,7 +40,7 @@ export function isOwn({ destination }: Shown): boolean {
 
 /** The names of an application, as parts of a sentence. Whoever registered it chose the first. */
 export function namesOf({ applicationName, host }: Destination): { application: Html; host: Html } {
-  return { application: strong(applicationName), host: apart(host) }
+  return { application: strong(seen(applicationName).trim() === '' ? host : applicationName), host: apart(host) }
 }
 
 export function strong(name: string): Html {
@@ -48,5 +49,10 @@ export function strong(name: string): Html {
 
 /** A name that comes from others: its letters do not turn the sentence around it. */
 export function apart(name: string): Html {
-  return html`<bdi>${name}</bdi>`
+  return html`<bdi>${seen(name)}</bdi>`
+}
+
+// Names of former releases may hold anything.
+function seen(name: string): string {
+  return withoutUnseen('person', name)
 }

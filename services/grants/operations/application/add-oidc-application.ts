@@ -13,8 +13,8 @@ export const addOIDCApplication = {
     permitSettings(caller, newOidc(request))
   },
 
-  check: (_context: Context, request: AddOIDCApplicationRequest): Violation[] =>
-    faultsOf(newOidc(request), request, request.clientId !== undefined),
+  check: ({ config }: Context, request: AddOIDCApplicationRequest): Violation[] =>
+    faultsOf(newOidc(request), request, request.clientId !== undefined, config.WEBHOOK_ALLOW_PRIVATE),
 
   handle(context: Context, request: AddOIDCApplicationRequest, call: Call): Promise<AddOIDCApplicationResponse> {
     return addApplication(context, request, { oidc: newOidc(request) }, call)

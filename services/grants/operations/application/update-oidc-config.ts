@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts'
 import type { Application, ApplicationEvent } from '../../vocabulary/application.ts'
 
 export async function updateOIDCConfig(
-  { store }: Context,
+  { store, config }: Context,
   request: UpdateOIDCConfigRequest,
   call: Call,
 ): Promise<UpdateOIDCConfigResponse> {
@@ -25,7 +25,7 @@ export async function updateOIDCConfig(
       // What is not sent stays, so the whole is known only here.
       const oidc = changedOidc(request, state.oidc)
       permitSettings(call.caller, oidc, state.oidc)
-      const faults = faultsOf(oidc, request, state.clientId !== id)
+      const faults = faultsOf(oidc, request, state.clientId !== id, config.WEBHOOK_ALLOW_PRIVATE)
       if (faults.length > 0) throw invalid(faults)
       if (oidc.organizationId !== state.oidc.organizationId) refuseUnknownOrganization(named)
       return changedConfig({ oidc: state.oidc }, { oidc })

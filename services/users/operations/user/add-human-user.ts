@@ -13,7 +13,6 @@ import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
 import { statuses } from '../../organizations/statuses.ts'
 import { refuseRemovedOrganization } from '../../../organization-status.ts'
 import { hashPassword } from '../../sign-in/password.ts'
-import { checkUserName } from '../../user-name.ts'
 import type { VouchedOn } from '../../vocabulary/code.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
@@ -31,9 +30,8 @@ export const addHumanUser = {
 }
 
 /** The problems of a new human that the contract does not declare. `prefix` is the path to the human. */
-export function checkHuman(context: Context, { userName, email }: AddHumanUserRequest, prefix = ''): Violation[] {
+export function checkHuman(context: Context, { email }: AddHumanUserRequest, prefix = ''): Violation[] {
   return [
-    ...checkUserName(userName, `${prefix}userName`),
     ...checkAddress(email?.email ?? '', `${prefix}email.email`),
     // Every caller who may create a user holds user.write.
     ...checkVerification(context, email?.verification, true, `${prefix}email.`),

@@ -10,16 +10,14 @@ import type { Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { vouching } from '../../names/vouching.ts'
-import { checkUserName } from '../../user-name.ts'
 import { checkHuman, createHuman } from './add-human-user.ts'
 import { createMachine } from './add-machine-user.ts'
 
 export const bulkAddUsers = {
   check: (context: Context, { users }: BulkAddUsersRequest): Violation[] =>
-    users.flatMap(({ user }, index) => {
-      if (user?.$case === 'human') return checkHuman(context, user.value, `users[${index}].human.`)
-      return user ? checkUserName(user.value.userName, `users[${index}].machine.userName`) : []
-    }),
+    users.flatMap(({ user }, index) =>
+      user?.$case === 'human' ? checkHuman(context, user.value, `users[${index}].human.`) : [],
+    ),
 
   async handle(context: Context, { users }: BulkAddUsersRequest, call: Call): Promise<BulkAddUsersResponse> {
     const verifications = users.map(({ user }) =>

@@ -6,14 +6,11 @@ import type { Context } from '../../context.ts'
 import { claimUserName, userNameKey } from '../../new-user.ts'
 import { requireMayActOn } from '../../may-act-on.ts'
 import { existing } from '../../states/user-state.ts'
-import { checkUserName } from '../../user-name.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export const updateUserName = {
   permit: ({ userId }: UpdateUserNameRequest, call: Call, _holdsPermission: boolean, context: Context) =>
     requireMayActOn(context, userId, call),
-
-  check: (_context: Context, { userName }: UpdateUserNameRequest) => checkUserName(userName),
 
   async handle(
     { store }: Context,

@@ -5,13 +5,10 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import { canonicalAddress } from '../../../email/address.ts'
 import { userNameKey } from '../../../new-user.ts'
-import { checkUserName } from '../../../user-name.ts'
 
 export const isUserUnique = {
   check: (_context: Context, { userName, email }: IsUserUniqueRequest) =>
-    userName === '' && email === ''
-      ? [{ field: 'userName', description: 'this or email must be given' }]
-      : checkUserName(userName),
+    userName === '' && email === '' ? [{ field: 'userName', description: 'this or email must be given' }] : [],
 
   async handle(
     { sql, personal }: Context,

@@ -1,11 +1,11 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import type { Setting } from '#lib/config/read-config'
+import { described, type Setting } from '../config/read-config.ts'
 
-/** Decides where events may be sent. */
+/** Decides which addresses that others name Roster may call. */
 export interface Destinations {
   /** Returns the fault of an address, as far as it shows without asking a name server. Undefined: none. */
   faultOf(url: string): string | undefined
-  /** Whether a webhook may connect to this IP address. Without TLS, only if the operator named it. */
+  /** Whether Roster may connect to this IP address. Without TLS, only if the operator named it. */
   allows(ip: string, tls: boolean): boolean
 }
 
@@ -19,6 +19,12 @@ export const destinations: Setting<Destinations> = {
     return createDestinations(named)
   },
 }
+
+/** The setting of each service that takes or calls addresses that others name. */
+export const privateDestinations = described(
+  '[Private addresses](webhooks.md#allowed-destinations) that Roster may call, also without TLS: of webhooks, of applications for logouts, and of identity providers',
+  destinations,
+)
 
 // IANA's registries of special addresses. Of IPv4, everything else is public; of IPv6, only 2000::/3 without these.
 // BlockList treats an IPv4 address within an IPv6 one (::ffff:0:0/96) as that IPv4 address.
@@ -50,17 +56,17 @@ function createDestinations(named: BlockList): Destinations {
       if (!tls && named.rules.length === 0) return 'must be an absolute https URL'
       const host = hostOf(hostname)
       // Spelling does not matter: the URL standard makes 2130706433, 0x7f.1 and 127.0.0.1 the same.
-      if (isIP(host) !== 0 && !allows(host, tls)) return 'is at an address that webhooks may not reach'
+      if (isIP(host) !== 0 && !allows(host, tls)) return 'is at an address that Roster may not call'
       const isLocal = /(^|\.)localhost\.?$/.test(host)
       if (isLocal && !allows('127.0.0.1', tls) && !allows('::1', tls))
-        return 'is at an address that webhooks may not reach'
+        return 'is at an address that Roster may not call'
       return undefined
     },
   }
 }
 
-/** Returns the host to connect to: an IPv6 address without its brackets. */
-export function hostOf(hostname: string): string {
+// An IPv6 address without its brackets.
+function hostOf(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 

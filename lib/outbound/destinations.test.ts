@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { destinations } from './destination.ts'
+import { destinations } from './destinations.ts'
 
 const strict = destinations.default!
 
@@ -28,6 +28,8 @@ describe('without a setting', () => {
     'https://a.localhost/',
     'https://127.0.0.1/',
     'https://127.1/',
+    'https://127.0.0.1./',
+    'https://0x7f.1./',
     'https://2130706433/',
     'https://0x7f000001/',
     'https://0177.0.0.1/',
