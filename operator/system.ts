@@ -35,7 +35,7 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
   let redis: Redis | undefined
   const connected = () => (nats ??= openNats(natsUrl))
   const sqlOf = (service: StoringService) => {
-    const sql = schemas.get(service) ?? openSchema(databaseUrl, service, { default_transaction_read_only: !mayWrite })
+    const sql = schemas.get(service) ?? openSchema(databaseUrl, service, mayWrite ? {} : readOnly)
     schemas.set(service, sql)
     return sql
   }
@@ -63,6 +63,8 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
     },
   }
 }
+
+const readOnly = { default_transaction_read_only: 'on' }
 
 async function openNats(url: string): Promise<NatsConnection> {
   const { hosts } = readServerUrls(url)!

@@ -59,20 +59,10 @@ describe.skipIf(!hasPgbouncer)('through PgBouncer (where Debian’s package pgbo
     await Promise.all(others.map((sql) => sql.end()))
   })
 
-  test('a pooler that leaves out a setting which no role has is refused, and its setting is named', async () => {
-    const admin = postgres(database.adminUrl, { max: 1 })
-    await admin`alter role roster_idp in database ${admin(new URL(database.adminUrl).pathname.slice(1))} reset enable_seqscan`
-    await admin.end()
-    const { through } = await pool({ mode: 'session' })
-    await expect(proveSession(through(database.urls.idp), 'test')).rejects.toThrow(
-      /because it leaves out enable_seqscan of each connection: call `provision`/,
-    )
-  })
-
-  test('a pooler that refuses a setting is refused, and the settings to ignore are named', async () => {
-    await expect(proof(await pool({ mode: 'session', ignore: 'extra_float_digits' }))).rejects.toThrow(
-      /because it refuses the setting \w+ of a connection: set its ignore_startup_parameters to search_path,statement_timeout,/,
-    )
+  test('a setting of a session that DATABASE_URL names and the pooler refuses is named', async () => {
+    const pgbouncer = await pool({ mode: 'session' })
+    const url = `${pgbouncer.through(database.urls.users)}?work_mem=8MB`
+    await expect(proveSession(url, 'test')).rejects.toThrow(/because it refuses the setting work_mem of a connection: /)
   })
 
   test('a pool that comes to share sessions while a service runs has every call refused, until it no longer does', async () => {

@@ -2,26 +2,44 @@ import { readFileSync } from 'node:fs'
 import type postgres from 'postgres'
 import type { Setting } from '../config/read-config.ts'
 import { readServerUrls } from '../config/server-urls.ts'
+import { beginSession, sessionSettings, type Settings } from './session-settings.ts'
 
 /** The schemes of PostgreSQL's URLs. */
 export const postgresSchemes = ['postgres', 'postgresql']
 
 /** What the driver takes: it reads neither ports of several hosts nor files of certificates from a URL. */
-export type DriverOptions = { url: string } & Pick<postgres.Options<Record<string, never>>, 'host' | 'port' | 'ssl'>
+export type DriverOptions = {
+  url: string
+  /** The patched driver sends this first on each connection: see docs/decisions/7-patched-driver.md. */
+  session: string
+} & Pick<postgres.Options<Record<string, never>>, 'host' | 'port' | 'ssl'>
 
 const standardPort = 5432
 
-/** How the driver reaches the hosts of a URL, with libpq's `sslrootcert`. Throws where that file cannot be read. */
-export function driverOptions(text: string): DriverOptions {
+/**
+ * How the driver reaches the hosts of a URL, with libpq's `sslrootcert`, and what each session begins with: these
+ * settings, beside those that every session needs. Throws where that file cannot be read.
+ */
+export function driverOptions(text: string, own: Settings = {}): DriverOptions {
   const read = readServerUrls(text)
-  if (!read) return { url: text }
+  if (!read) return { url: text, session: beginSession(own) }
   const { first, hosts } = read
+  const session = beginSession({ ...own, ...takeSettings(first, own) })
   const ssl = tlsOf(first)
   const all = hosts.map((host) => host.replace(/:\d+$/, '').replaceAll(/[[\]]/g, ''))
   const ports = hosts.map((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? standardPort))
   // Its types know one host alone.
   const several = { host: all, port: ports } as unknown as Pick<DriverOptions, 'host' | 'port'>
-  return { url: first.href, ...(hosts.length > 1 && several), ...(ssl && { ssl }) }
+  return { url: first.href, session, ...(hosts.length > 1 && several), ...(ssl && { ssl }) }
+}
+
+// A URL may say by itself how statements are planned, and how long they take. The driver would send that with the first
+// message.
+function takeSettings(url: URL, own: Settings): Settings {
+  const asked = Object.keys(sessionSettings).filter((name) => name in own && url.searchParams.has(name))
+  const taken = Object.fromEntries(asked.map((name) => [name, url.searchParams.get(name)!]))
+  for (const name of asked) url.searchParams.delete(name)
+  return taken
 }
 
 // A file means that the server is verified. Only `verify-ca` lets its certificate have any name.

@@ -94,12 +94,12 @@ export function openDatabase(url: string, service: string, log: Log, pool: 'main
 /** How a service connects. */
 export function connectionOptions(url: string, service: string) {
   return {
-    ...driverOptions(url),
+    ...driverOptions(url, { search_path: ownSchema, ...sessionSettings }),
     // A service writes. So it takes no standby, whatever the URL says.
     target_session_attrs: 'read-write' as const,
     connect_timeout: 5,
     backoff: false,
-    connection: { application_name: applicationName(service), search_path: ownSchema, ...sessionSettings },
+    connection: { application_name: applicationName(service) },
   }
 }
 

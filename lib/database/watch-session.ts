@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 import { pause, repeat } from '../repeat.ts'
 import { storeUnavailable } from './database.ts'
 import { SeveralPrimaries } from './look-at-hosts.ts'
-import { NoSession, proveSession } from './prove-session.ts'
+import { NoSession, proveSession, WrongSetting } from './prove-session.ts'
 
 /** Milliseconds to the next look while all calls are refused. */
 const refusedFor = 2000
@@ -32,7 +32,7 @@ export function watchSession({ url, service, log, waits, every = 60_000 }: Watch
         waits.end('SinglePrimary')
         return undefined
       } catch (error) {
-        const isReason = error instanceof NoSession || error instanceof SeveralPrimaries
+        const isReason = [NoSession, SeveralPrimaries, WrongSetting].some((kind) => error instanceof kind)
         if (!isReason && !refusal) throw error
         if (!refusal) log.error({ err: error }, 'all calls are refused')
         if (isReason) refusal = storeUnavailable(error)

@@ -11,10 +11,6 @@ import { onPath } from '../../deploy/local/servers/program.ts'
 /** Whether Debian's package `pgbouncer` is there. */
 export const hasPgbouncer = onPath('pgbouncer') !== undefined
 
-/** What PgBouncer is configured to ignore, because it refuses a client otherwise. */
-export const usualIgnore =
-  'extra_float_digits,search_path,statement_timeout,enable_seqscan,enable_hashjoin,enable_mergejoin,jit'
-
 export interface Pgbouncer {
   /** The URL of the same role and database, by way of PgBouncer. */
   through(url: string): string
@@ -25,7 +21,6 @@ export interface Pgbouncer {
 
 interface Settings {
   mode: 'session' | 'transaction' | 'statement'
-  ignore?: string
   /** Sessions for each role. */
   size?: number
   /** Further lines of its file. */
@@ -77,7 +72,7 @@ export function iniOf(
   server: URL,
   listen: { host: string; port: number },
   users: string,
-  { mode, ignore = usualIgnore, size = 100, more = '' }: Settings,
+  { mode, size = 100, more = '' }: Settings,
 ): string {
   return `[databases]
 * = host=${server.hostname} port=${server.port}
@@ -90,7 +85,6 @@ auth_file = ${users}
 pool_mode = ${mode}
 default_pool_size = ${size}
 max_client_conn = 500
-ignore_startup_parameters = ${ignore}
 ${more}
 `
 }
