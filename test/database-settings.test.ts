@@ -4,6 +4,7 @@ import type { Servers } from '../deploy/local/servers.ts'
 import { openDatabase, type Sql } from '#lib/database/database'
 import { proveSession } from '#lib/database/prove-session'
 import { watchSession } from '#lib/database/watch-session'
+import { createWaits } from '#lib/health/waits'
 import { provision, storingServices } from '../deploy/provision.ts'
 import { callJson } from './e2e/clients/json.ts'
 import { type House, startHouse } from './house.ts'
@@ -154,7 +155,7 @@ test('a server that was set to take no writes gets none, and the setting is name
 test('where it is set while a service runs, its calls are refused until it is set back', async () => {
   const other = await createDatabase()
   const { log, lines } = keepingLog()
-  const watch = watchSession({ url: other.urls.users, service: 'users', log, every: 50 })
+  const watch = watchSession({ url: other.urls.users, service: 'users', log, waits: createWaits(log), every: 50 })
   onTestFinished(() => watch.stop().then(() => other.drop()))
   await set(other, { session_replication_role: 'replica' })
   await expect.poll(() => watch.refusal()).toMatchObject({ reason: 'STORE_UNAVAILABLE' })

@@ -25,7 +25,7 @@ test('a URL has the last word on how statements are planned and how long they ta
   const { url, session } = driverOptions(text, sessionSettings)
   expect(url).toBe('postgres://a/db?bytea_output=escape')
   for (const part of [`'statement_timeout', '500'`, `'jit', 'on'`, `'enable_seqscan', 'off'`, `'bytea_output', 'hex'`])
-    expect(session).toContain(part)
+    expect(session.begin('mark')).toContain(part)
 })
 
 test('a file of sslrootcert is what the server is verified by, with its name unless sslmode is verify-ca', () => {

@@ -3,20 +3,12 @@ import postgres from 'postgres'
 import { readServerUrls } from '../config/server-urls.ts'
 import { connectionOptions } from './database.ts'
 import { lookAtHosts, refuseSeveralPrimaries } from './look-at-hosts.ts'
+import { NoSession, sharedSessions } from './no-session.ts'
 import { refuseOldPostgres } from './refuse-old-postgres.ts'
+import { markSetting } from './session-settings.ts'
 
 /** Milliseconds after which a connection waits for one that another connection has. */
 const patience = 2000
-
-/**
- * The error of a connection that is no session of PostgreSQL, because of a pooler between them. A service that went on
- * would lose writes.
- */
-export class NoSession extends Error {
-  constructor(what: string, remedy: string) {
-    super(`Roster cannot work through the pooler that DATABASE_URL leads to, because ${what}: ${remedy}${elsewhere}.`)
-  }
-}
 
 /** The error of a setting of PostgreSQL with which Roster cannot work, and which a session cannot set for itself. */
 export class WrongSetting extends Error {
@@ -25,26 +17,12 @@ export class WrongSetting extends Error {
   }
 }
 
-const elsewhere = ', or let DATABASE_URL lead to PostgreSQL itself (docs/reliability.md)'
-
 /**
  * Throws NoSession where connections are no sessions of their own, and WrongSetting where they lack what no connection
- * can set for itself. An idle pool of transactions
- * gives one connection the same session again and again. So the proof takes two connections, and one holds a
- * transaction meanwhile. A signal ends the proof. Throws OldServer where PostgreSQL is too old, and SeveralPrimaries
- * where two hosts of the URL take writes.
+ * can set for itself. A signal ends the proof. Throws OldServer where PostgreSQL is too old, and SeveralPrimaries where
+ * two hosts of the URL take writes.
  */
 export async function proveSession(url: string, service: string, signal?: AbortSignal): Promise<void> {
-  try {
-    await prove(url, service, signal)
-  } catch (error) {
-    if (!(error instanceof NoSession)) throw error
-    // A connection that broke in between is another session, too.
-    await prove(url, service, signal)
-  }
-}
-
-async function prove(url: string, service: string, signal: AbortSignal | undefined): Promise<void> {
   const [one, other] = [open(url, service), open(url, service)]
   const close = () => void Promise.all([one, other].map((sql) => sql.end({ timeout: 0 })))
   signal?.addEventListener('abort', close, { once: true })
@@ -67,24 +45,24 @@ function open(url: string, service: string): postgres.Sql {
   return postgres(first, { ...options, max: 1, fetch_types: false, onnotice: () => {} })
 }
 
+// A pool of transactions may give a connection its own session by chance: an idle one gives the session that was used
+// last, and another one each in turn. So one connection holds a transaction meanwhile, and each asks twice in a row.
 async function compareSessions(one: postgres.Sql, other: postgres.Sql): Promise<void> {
-  const before = await processOf(one)
+  const found = [await isOwn(one)]
   await other.unsafe('begin')
-  const held = await processOf(other)
-  const asked = processOf(one)
-  const after = await Promise.race([asked, sleep(patience, undefined, { ref: false })])
-  // Where PostgreSQL itself hangs, it does not answer this either.
+  found.push(await isOwn(other))
+  const asked = isOwn(one)
+  // A pool with a single session answers after the end of the transaction.
+  await Promise.race([asked, sleep(patience, undefined, { ref: false })])
   await other.unsafe('rollback')
-  const later = await processOf(other)
-  if (before === after && held === later && before !== held) return
-  await asked.catch(() => {})
-  throw new NoSession('it shares sessions among connections', 'set its pool_mode to session')
+  found.push(await asked, await isOwn(other), await isOwn(other), await isOwn(one), await isOwn(one))
+  if (found.includes(false)) throw sharedSessions()
 }
 
 // By the simple protocol: no pool can take apart what is one message.
-async function processOf(sql: postgres.Sql): Promise<number> {
-  const [row] = await sql.unsafe<[{ pid: number }]>('select pg_backend_pid() as pid')
-  return row.pid
+async function isOwn(sql: postgres.Sql): Promise<boolean> {
+  const answer = await sql.unsafe<[{ mark: string | null }]>(`select current_setting('${markSetting}', true) as mark`)
+  return answer[0].mark === (answer.state as unknown as { mark: string }).mark
 }
 
 /** What no session can set for itself, and the values with which Roster works. */
@@ -112,7 +90,6 @@ function named(thrown: unknown): unknown {
       `it refuses the setting ${setting} of a connection`,
       `take it out of DATABASE_URL, or add it to the pooler's ignore_startup_parameters`,
     )
-  if (/statement pooling/.test(error.message))
-    return new NoSession('it shares sessions among connections', 'set its pool_mode to session')
+  if (/statement pooling/.test(error.message)) return sharedSessions()
   return thrown
 }

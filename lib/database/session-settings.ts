@@ -42,13 +42,16 @@ const meanings = {
 
 export type Settings = Record<string, string | number>
 
+/** The setting that has the mark of a session: a random value that its connection knows. */
+export const markSetting = 'roster.session'
+
 /**
- * The statement that gives a session these settings, beside those on which the driver and every statement rely. The
+ * The statement that marks a session, and gives it these settings, beside those on which the driver and every statement rely. The
  * driver sends it before any other one of a connection, in the message that asks for the state of the server. A setting
  * of the first message would not need that, but poolers refuse it, or leave it out.
  */
-export function beginSession(own: Settings): string {
-  const all = Object.entries<string | number>({ ...meanings, ...own })
+export function beginSession(own: Settings, mark: string): string {
+  const all = Object.entries<string | number>({ ...meanings, ...own, [markSetting]: mark })
   return `select ${[...all.map(([name, value]) => set(name, quoted(String(value)))), durable].join(', ')}`
 }
 

@@ -16,6 +16,8 @@ export interface Pgbouncer {
   through(url: string): string
   /** Reads another mode. Clients that are connected keep their sessions. */
   change(settings: Settings): Promise<void>
+  /** Kills it, and starts it again at the same port. */
+  restart(settings: Settings): Promise<void>
   stop(): Promise<void>
 }
 
@@ -40,8 +42,16 @@ export async function startPgbouncer(urls: string[], settings: Settings): Promis
   write(settings)
   // It refuses root.
   const asOther = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-  const child = spawn(onPath('pgbouncer')!, ['-q', file('pgbouncer.ini')], { cwd: '/', stdio: 'ignore', ...asOther })
-  await answers(port, child)
+  const start = async () => {
+    const child = spawn(onPath('pgbouncer')!, ['-q', file('pgbouncer.ini')], { cwd: '/', stdio: 'ignore', ...asOther })
+    await answers(port, child)
+    return child
+  }
+  const kill = async () => {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+  let child = await start()
   return {
     through(url) {
       const way = new URL(url)
@@ -53,9 +63,13 @@ export async function startPgbouncer(urls: string[], settings: Settings): Promis
       child.kill('SIGHUP')
       await sleep(200)
     },
+    async restart(given) {
+      await kill()
+      write(given)
+      child = await start()
+    },
     async stop() {
-      child.kill('SIGKILL')
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      await kill()
       rmSync(folder, { recursive: true })
     },
   }
