@@ -8,12 +8,17 @@ import { proveSession } from '#lib/database/prove-session'
 import { watchSession } from '#lib/database/watch-session'
 import { callJson } from './e2e/clients/json.ts'
 import { factsOf } from './e2e/clients/call.ts'
+import { readUrls } from '../operator/settings.ts'
+import { openSystem } from '../operator/system.ts'
 import { type House, startHouse } from './house.ts'
+import type { TestServers } from './infra.ts'
 import { createDatabase, type TestDatabase } from './support/database.ts'
 import { endOf } from './support/end-of.ts'
+import { operatorSettings, runOperator } from './support/operator.ts'
 import { hasPgbouncer, type Pgbouncer, startPgbouncer } from './support/pgbouncer.ts'
 import { startOwnNats } from './support/publishing.ts'
 import { keepingLog } from './support/rpc.ts'
+import { testServers } from './support/servers.ts'
 
 const sharing =
   'Roster cannot work through the pooler that DATABASE_URL leads to, because it shares sessions among connections: ' +
@@ -88,9 +93,14 @@ describe.skipIf(!hasPgbouncer)('through PgBouncer (where Debian’s package pgbo
   describe('in session mode', () => {
     let pgbouncer: Pgbouncer
     let house: House
+    let operator: string
     beforeAll(async () => {
       const own = await createDatabase()
-      pgbouncer = await startPgbouncer(Object.values(own.urls), { mode: 'session' })
+      operator = (own.urls as TestServers['serviceDatabaseUrls']).operator
+      const readers = storingServices.map((service) =>
+        operator.replace('roster_operator', `roster_operator_${service}`),
+      )
+      pgbouncer = await startPgbouncer([...Object.values(own.urls), ...readers], { mode: 'session' })
       const urls = Object.entries(own.urls).map(([name, url]) => [name, pgbouncer.through(url)])
       house = await startHouse(Object.fromEntries(urls) as Record<StoringService, string>, {}, { servers: inHouse() })
       return async () => {
@@ -113,6 +123,19 @@ describe.skipIf(!hasPgbouncer)('through PgBouncer (where Debian’s package pgbo
       expect(new Set(ids).size).toBe(30)
       const read = await Promise.all(ids.map((userId) => callJson('GetUser', { userId }, { url, token })))
       expect(read.map(({ ok }) => JSON.stringify(ok).match(/Number\d+/)?.[0])).toEqual(ids.map((_, n) => `Number${n}`))
+    })
+
+    test('the operator’s command reads and writes through it, and its reading sessions only read', async () => {
+      const serviceDatabaseUrls = { operator: pgbouncer.through(operator) } as TestServers['serviceDatabaseUrls']
+      const settings = operatorSettings({ ...testServers(), ...servers, serviceDatabaseUrls })
+      expect(await runOperator(['verify'], settings)).toMatchObject({ status: 0 })
+      const end = () => runOperator(['sessions', 'end', '--yes'], settings)
+      expect(await end()).toMatchObject({ status: 2, err: expect.stringContaining('users runs: stop it first') })
+      await house.restart('users', async () => expect(await end()).toMatchObject({ status: 0 }))
+      const system = openSystem(readUrls(settings))
+      onTestFinished(() => system.close())
+      const change = system.sql('idp')`update published set stream_created = stream_created`
+      await expect(change).rejects.toMatchObject({ code: '25006' })
     })
 
     test('after a change to a pool of transactions no write is stored once one was refused, and none ends otherwise', async () => {
