@@ -66,7 +66,13 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
 
 const readOnly = { default_transaction_read_only: 'on' }
 
-async function openNats(url: string): Promise<NatsConnection> {
+/** The error of what needs NATS, where no setting names it. */
+export function noNats(): Refusal {
+  return new Refusal('This needs NATS, and ROSTER_OPERATOR_NATS_URL is not set (docs/command.md).')
+}
+
+async function openNats(url: string | undefined): Promise<NatsConnection> {
+  if (url === undefined) throw noNats()
   const { hosts } = readServerUrls(url)!
   try {
     return await connect({
