@@ -6,7 +6,6 @@ import { nameHolders } from '#lib/schema/name-holders'
 import { isConnectionError } from '#lib/database/database'
 import { driverOptions } from '#lib/database/database-url'
 import { refuseOldPostgres } from '#lib/database/refuse-old-postgres'
-import { sessionSettings } from '#lib/database/session-settings'
 import { readServerUrls, type ServerUrls, writeServerUrls } from '#lib/config/server-urls'
 
 /** The services that keep data, each in a schema of its own under a role of its own, both named `roster_<service>`. */
@@ -144,9 +143,6 @@ async function arrangeService(
   for (const schema of shared) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
   const path = [role, ...shared].map((schema) => tx`${tx(schema)}`).reduce((all, next) => tx`${all}, ${next}`)
   await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${path}`
-  // A session pooler leaves out what a service asks for when it connects.
-  for (const [name, value] of Object.entries(sessionSettings))
-    await tx`alter role ${tx(role)} in database ${tx(database)} set ${tx(name)} = ${tx.unsafe(`'${value}'`)}`
 }
 
 // Each service says itself which of its tables its role may read (lib/schema/operator.sql). The command compares

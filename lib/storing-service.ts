@@ -133,11 +133,12 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     recent,
     checkpointEvery: config.CHECKPOINT_INTERVAL * 1000,
   })
-  const session = watchSession({ url: config.DATABASE_URL, service: name, log, waits: nats.waits })
+  const pools = [...new Set([sql, asked])]
+  const session = watchSession({ url: config.DATABASE_URL, service: name, log, waits: nats.waits, pools })
   const silence = closeSilent({
     url: config.DATABASE_URL,
     service: name,
-    pools: [sql, asked],
+    pools,
     ask: (own) => lookForStandby(own, nats.waits),
   })
   const answers = keepAnswers(asked, keys, log)

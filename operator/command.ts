@@ -21,6 +21,8 @@ export interface Command {
   mayWrite?: boolean
   /** It only reads PostgreSQL, and yet a standby does not do for it, always or with these options. */
   needsPrimary?: (options: Called['options']) => boolean
+  /** Can do nothing without NATS, always or with these options. Other commands need it for a part, or not at all. */
+  needsNats?: (options: Called['options']) => boolean
   /** Shows itself why nothing should be written to PostgreSQL. */
   showsObstacle?: boolean
   /** Works without servers, always or with these options. */

@@ -3,14 +3,17 @@ import type { Sql } from '#lib/database/database'
 import { driverOptions } from '#lib/database/database-url'
 import { lookAtHosts, refuseSeveralPrimaries } from '#lib/database/look-at-hosts'
 import { readServerUrls } from '#lib/config/server-urls'
+import { sessionSettings, type Settings } from '#lib/database/session-settings'
 import type { StoringService } from '../deploy/provision.ts'
 
 /** Milliseconds that a server has to let the command in. */
 export const patience = 5000
 
 /** Connects to the schema of a service, by the role that reads this one alone. */
-export function openSchema(url: string, service: StoringService, settings: Record<string, unknown> = {}): Sql {
-  const { url: first, ...options } = driverOptions(url)
+export function openSchema(url: string, service: StoringService, settings: Settings = {}): Sql {
+  // Every statement finds its rows by an index, and none is compiled, as in the services.
+  const own = { ...sessionSettings, search_path: `roster_${service}`, ...settings }
+  const { url: first, ...options } = driverOptions(url, own)
   const asReader = new URL(first)
   asReader.username += `_${service}`
   const wanted = asReader.searchParams.get('target_session_attrs') ?? (options.host ? 'read-write' : '')
@@ -23,17 +26,7 @@ export function openSchema(url: string, service: StoringService, settings: Recor
     max_lifetime: null,
     connect_timeout: patience / 1000,
     onnotice: () => {},
-    connection: {
-      application_name: 'roster-operator',
-      search_path: `roster_${service}`,
-      statement_timeout: 30_000,
-      // As in the services: every statement finds its rows by an index, and none is compiled.
-      enable_seqscan: 'off',
-      enable_hashjoin: 'off',
-      enable_mergejoin: 'off',
-      jit: 'off',
-      ...settings,
-    },
+    connection: { application_name: 'roster-operator' },
   })
 }
 

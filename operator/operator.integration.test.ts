@@ -219,6 +219,37 @@ test.each([
   [['parked', 'drop', "users-1'; drop table events", '--yes'], 2],
 ])('%j ends with %i', async (args, status) => expect(await run(...args)).toMatchObject({ status }))
 
+test('each command names first the database that it works on: host, name and history', async () => {
+  const { host, pathname } = new URL(there.servers.databaseUrl)
+  const named = new RegExp(
+    `^PostgreSQL at ${host}, database ${pathname.slice(1)}, history 1 since 20.+Z, last event 20.+Z\\.\n$`,
+  )
+  for (const args of [
+    ['parked', 'list'],
+    ['checkpoints', '--json'],
+    ['history', 'show'],
+    ['sessions', 'end'],
+  ])
+    expect((await run(...args)).place).toMatch(named)
+})
+
+test('where a setting names the database alone, what needs no NATS works, and what does names the setting', async () => {
+  const { ROSTER_OPERATOR_DATABASE_URL, ROSTER_OPERATOR_PERSONAL_KEY } = settings
+  const own = { ROSTER_OPERATOR_DATABASE_URL, ROSTER_OPERATOR_PERSONAL_KEY } as Record<string, string>
+  const alone = (...args: string[]) => runOperator(args, own)
+  for (const args of [
+    ['parked', 'list'],
+    ['checkpoints'],
+    ['history', 'show'],
+    ['verify', 'grants', '--without-stream'],
+  ])
+    // 1: it found something, such as a dead letter.
+    expect((await alone(...args)).status).toBeLessThan(2)
+  const missing = 'This needs NATS, and ROSTER_OPERATOR_NATS_URL is not set (docs/command.md).'
+  expect(await alone('verify')).toMatchObject({ status: 2, out: '', err: `${missing}\n` })
+  expect((await alone('status')).out).toContain(`! services: cannot be looked at: ${missing}`)
+})
+
 test('as a process, it writes to its streams, and ends with the status', async () => {
   expect(await spawnOperator(['status', '--help'], {})).toMatchObject({ status: 0, err: '' })
   const { status, out, err } = await spawnOperator(['status', '--nonsense'], {})

@@ -5,9 +5,10 @@ import { commands } from './commands.ts'
 import { generalHelp, helpOf, helpOfGroup, ofAll } from './help.ts'
 import { whyNotToWrite } from './open-schema.ts'
 import { openOutput } from './output.ts'
+import { describePlace } from './place.ts'
 import { Refusal } from './refusal.ts'
 import { readUrls } from './settings.ts'
-import { openSystem } from './system.ts'
+import { noNats, openSystem } from './system.ts'
 import { confirm, type Terminal } from './terminal.ts'
 
 /** Runs the command of these arguments. Returns its exit status, which is 2 where it could not do its work. */
@@ -45,12 +46,15 @@ async function runCommand(given: string[], terminal: Terminal): Promise<number> 
     const why = await obstacle
     if (why !== undefined) throw new Refusal(`${why}, so ${command.name} does nothing there.`)
   }
-  const system = openSystem(urls ?? { databaseUrl: '', natsUrl: '', redisUrl: undefined }, command.mayWrite)
+  if (urls && urls.natsUrl === undefined && command.needsNats?.(values)) throw noNats()
+  const system = openSystem(urls ?? { databaseUrl: '', natsUrl: undefined, redisUrl: undefined }, command.mayWrite)
   const output = openOutput(terminal, values['json'] === true)
   const told = command.showsObstacle
     ? undefined
     : obstacle.then((why) => why !== undefined && output.trouble(`${why}.`))
   try {
+    // Before the command asks whether it may destroy something there.
+    if (urls) output.trouble(`${await describePlace(system, urls.databaseUrl)}.`)
     return await command.run({
       system,
       output,

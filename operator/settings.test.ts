@@ -46,10 +46,26 @@ test("settings win, and a service's or an administrator's DATABASE_URL does not 
   })
 })
 
+test('a database alone will do, and no other server of the last start counts then', () => {
+  const started = home()
+  keepOperatorUrls(started, urls)
+  const ROSTER_OPERATOR_DATABASE_URL = 'postgres://roster_operator:p@there/roster'
+  expect(readUrls({ ROSTER_OPERATOR_DATABASE_URL }, started.dir)).toEqual({ databaseUrl: ROSTER_OPERATOR_DATABASE_URL })
+})
+
+test('where DATABASE_URL leads to another database than the last start, the command asks which one is meant', () => {
+  const started = home()
+  keepOperatorUrls(started, urls)
+  for (const there of ['restored:5432/roster', 'h:5433/roster', 'h/other'])
+    expect(() => readUrls({ DATABASE_URL: `postgres://postgres:p@${there}` }, started.dir)).toThrow(
+      /^DATABASE_URL leads to .*, and the Roster of the last npm start here is at h:5432, database roster: set ROSTER_/,
+    )
+})
+
 test('half of the settings are refused: the other half must not be another system', () => {
   const started = home()
   keepOperatorUrls(started, urls)
-  const half = { ROSTER_OPERATOR_DATABASE_URL: 'postgres://roster_operator:p@there/roster' }
-  expect(() => readUrls(half, started.dir)).toThrow('ROSTER_OPERATOR_NATS_URL is not set')
+  const half = { ROSTER_OPERATOR_NATS_URL: 'nats://operator:p@there' }
+  expect(() => readUrls(half, started.dir)).toThrow('ROSTER_OPERATOR_DATABASE_URL is not set')
   expect(() => readUrls({}, home().dir)).toThrow('No Roster is known here')
 })

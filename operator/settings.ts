@@ -4,11 +4,13 @@ import { type OperatorUrls, readOperatorUrls } from '../deploy/local/operator-ur
 import { postgresUrl } from '#lib/database/database-url'
 import { redisUrl } from '../services/notifier/redis.ts'
 import { join } from 'node:path'
+import { placeOf } from './place.ts'
 import { Refusal } from './refusal.ts'
 
 /**
  * Finds the servers: by the settings ROSTER_OPERATOR_DATABASE_URL, _NATS_URL and _REDIS_URL, else by what `npm start`
- * left in its folder. The names are the command's own, so that it never takes an administrator's DATABASE_URL.
+ * left in its folder. The names are the command's own, so that it never takes an administrator's DATABASE_URL. Where
+ * that one leads elsewhere, as after a restore, the user may mean either: this throws a Refusal.
  */
 export function readUrls(
   environment: Record<string, string | undefined>,
@@ -18,8 +20,9 @@ export function readUrls(
   const urls = isGiven ? fromEnvironment(environment) : readOperatorUrls(folder)
   if (!urls)
     throw new Refusal(
-      `No Roster is known here: start one with npm start, or set ${names[0]} and ${names[1]} (docs/command.md).`,
+      `No Roster is known here: start one with npm start, or set ${names[0]}, and ${names[1]} for what needs NATS (docs/command.md).`,
     )
+  if (!isGiven) refuseAnother(environment['DATABASE_URL'], urls.databaseUrl)
   return urls
 }
 
@@ -30,12 +33,21 @@ const names = [
   'ROSTER_OPERATOR_PERSONAL_KEY',
 ] as const
 
+function refuseAnother(given: string | undefined, kept: string): void {
+  const [there, here] = [given ? placeOf(given) : undefined, placeOf(kept)]
+  if (there !== undefined && there !== here)
+    throw new Refusal(
+      `DATABASE_URL leads to ${there}, and the Roster of the last npm start here is at ${here}: ` +
+        `set ${names[0]} to the one that you mean, or unset DATABASE_URL (docs/command.md).`,
+    )
+}
+
 function fromEnvironment(environment: Record<string, string | undefined>): OperatorUrls {
   try {
     const read = readConfig(
       {
         [names[0]]: postgresUrl,
-        [names[1]]: serverUrls(['nats', 'tls']),
+        [names[1]]: { ...serverUrls(['nats', 'tls']), default: undefined },
         [names[2]]: { ...redisUrl, default: undefined },
         [names[3]]: optional(),
       },

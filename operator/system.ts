@@ -35,7 +35,7 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
   let redis: Redis | undefined
   const connected = () => (nats ??= openNats(natsUrl))
   const sqlOf = (service: StoringService) => {
-    const sql = schemas.get(service) ?? openSchema(databaseUrl, service, { default_transaction_read_only: !mayWrite })
+    const sql = schemas.get(service) ?? openSchema(databaseUrl, service, mayWrite ? {} : readOnly)
     schemas.set(service, sql)
     return sql
   }
@@ -64,7 +64,15 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
   }
 }
 
-async function openNats(url: string): Promise<NatsConnection> {
+const readOnly = { default_transaction_read_only: 'on' }
+
+/** The error of what needs NATS, where no setting names it. */
+export function noNats(): Refusal {
+  return new Refusal('This needs NATS, and ROSTER_OPERATOR_NATS_URL is not set (docs/command.md).')
+}
+
+async function openNats(url: string | undefined): Promise<NatsConnection> {
+  if (url === undefined) throw noNats()
   const { hosts } = readServerUrls(url)!
   try {
     return await connect({

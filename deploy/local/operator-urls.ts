@@ -5,7 +5,7 @@ import type { Home } from './home.ts'
 /** Where the operator's command finds the servers, with its own passwords. */
 export interface OperatorUrls {
   databaseUrl: string
-  natsUrl: string
+  natsUrl: string | undefined
   redisUrl: string | undefined
   /** Opens what is personal. */
   personalKey?: string | undefined

@@ -62,6 +62,7 @@ const connectionErrors = new Set([
   'EPIPE',
   'ETIMEDOUT',
   'FOREIGN_ANSWER',
+  'NO_SESSION',
   'SEVERAL_PRIMARIES',
   'WRONG_SESSION_ATTRS',
   '57P01',
@@ -94,12 +95,12 @@ export function openDatabase(url: string, service: string, log: Log, pool: 'main
 /** How a service connects. */
 export function connectionOptions(url: string, service: string) {
   return {
-    ...driverOptions(url),
+    ...driverOptions(url, { search_path: ownSchema, ...sessionSettings }),
     // A service writes. So it takes no standby, whatever the URL says.
     target_session_attrs: 'read-write' as const,
     connect_timeout: 5,
     backoff: false,
-    connection: { application_name: applicationName(service), search_path: ownSchema, ...sessionSettings },
+    connection: { application_name: applicationName(service) },
   }
 }
 
@@ -143,8 +144,9 @@ export async function untilReachable<T>(waits: Waits, work: () => Promise<T>): P
     } catch (error) {
       const cause = error instanceof RosterError ? error.cause : error
       const { code } = Object(cause) as { code?: unknown }
-      // A pool that was closed serves no call, so stop trying.
-      if (code !== deadlockDetected && (!isConnectionError(cause) || code === 'CONNECTION_ENDED')) throw error
+      // A pool that was closed, or has no sessions, serves no call, so stop trying.
+      const isOver = code === 'CONNECTION_ENDED' || code === 'NO_SESSION'
+      if (code !== deadlockDetected && (!isConnectionError(cause) || isOver)) throw error
       if (code === 'SEVERAL_PRIMARIES') waits.begin('SinglePrimary', cause)
       else {
         waits.end('SinglePrimary')

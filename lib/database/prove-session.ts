@@ -3,41 +3,26 @@ import postgres from 'postgres'
 import { readServerUrls } from '../config/server-urls.ts'
 import { connectionOptions } from './database.ts'
 import { lookAtHosts, refuseSeveralPrimaries } from './look-at-hosts.ts'
+import { NoSession, sharedSessions } from './no-session.ts'
 import { refuseOldPostgres } from './refuse-old-postgres.ts'
-import { sessionSettings } from './session-settings.ts'
+import { markSetting } from './session-settings.ts'
 
 /** Milliseconds after which a connection waits for one that another connection has. */
 const patience = 2000
 
-/**
- * The error of a connection that is no session of PostgreSQL, because of a pooler between them. A service that went on
- * would lose writes.
- */
-export class NoSession extends Error {
-  constructor(what: string, remedy: string) {
-    super(`Roster cannot work through the pooler that DATABASE_URL leads to, because ${what}: ${remedy}${elsewhere}.`)
+/** The error of a setting of PostgreSQL with which Roster cannot work, and which a session cannot set for itself. */
+export class WrongSetting extends Error {
+  constructor(name: string, value: string, wanted: string) {
+    super(`PostgreSQL has ${name} = ${value}, and Roster works with ${name} = ${wanted} alone (docs/operations.md).`)
   }
 }
 
-const elsewhere = ', or let DATABASE_URL lead to PostgreSQL itself (docs/reliability.md)'
-
 /**
- * Throws NoSession where connections are no sessions of their own, or lack their settings. An idle pool of transactions
- * gives one connection the same session again and again. So the proof takes two connections, and one holds a
- * transaction meanwhile. A signal ends the proof. Throws OldServer where PostgreSQL is too old, and SeveralPrimaries
- * where two hosts of the URL take writes.
+ * Throws NoSession where connections are no sessions of their own, and WrongSetting where they lack what no connection
+ * can set for itself. A signal ends the proof. Throws OldServer where PostgreSQL is too old, and SeveralPrimaries where
+ * two hosts of the URL take writes.
  */
 export async function proveSession(url: string, service: string, signal?: AbortSignal): Promise<void> {
-  try {
-    await prove(url, service, signal)
-  } catch (error) {
-    if (!(error instanceof NoSession)) throw error
-    // A connection that broke in between is another session, too.
-    await prove(url, service, signal)
-  }
-}
-
-async function prove(url: string, service: string, signal: AbortSignal | undefined): Promise<void> {
   const [one, other] = [open(url, service), open(url, service)]
   const close = () => void Promise.all([one, other].map((sql) => sql.end({ timeout: 0 })))
   signal?.addEventListener('abort', close, { once: true })
@@ -46,7 +31,7 @@ async function prove(url: string, service: string, signal: AbortSignal | undefin
       refuseSeveralPrimaries(await lookAtHosts(url, (host) => open(host, service)))
     await refuseOldPostgres(one)
     await compareSessions(one, other)
-    await compareSettings(one)
+    await refuseSettings(one)
   } catch (error) {
     throw named(error)
   } finally {
@@ -60,43 +45,39 @@ function open(url: string, service: string): postgres.Sql {
   return postgres(first, { ...options, max: 1, fetch_types: false, onnotice: () => {} })
 }
 
+// A pool of transactions may give a connection its own session by chance: an idle one gives the session that was used
+// last, and another one each in turn. So one connection holds a transaction meanwhile, and each asks twice in a row.
 async function compareSessions(one: postgres.Sql, other: postgres.Sql): Promise<void> {
-  const before = await processOf(one)
+  const found = [await isOwn(one)]
   await other.unsafe('begin')
-  const held = await processOf(other)
-  const asked = processOf(one)
-  const after = await Promise.race([asked, sleep(patience, undefined, { ref: false })])
-  // Where PostgreSQL itself hangs, it does not answer this either.
+  found.push(await isOwn(other))
+  const asked = isOwn(one)
+  // A pool with a single session answers after the end of the transaction.
+  await Promise.race([asked, sleep(patience, undefined, { ref: false })])
   await other.unsafe('rollback')
-  const later = await processOf(other)
-  if (before === after && held === later && before !== held) return
-  await asked.catch(() => {})
-  throw new NoSession('it shares sessions among connections', 'set its pool_mode to session')
+  found.push(await asked, await isOwn(other), await isOwn(other), await isOwn(one), await isOwn(one))
+  if (found.includes(false)) throw sharedSessions()
 }
 
 // By the simple protocol: no pool can take apart what is one message.
-async function processOf(sql: postgres.Sql): Promise<number> {
-  const [row] = await sql.unsafe<[{ pid: number }]>('select pg_backend_pid() as pid')
-  return row.pid
+async function isOwn(sql: postgres.Sql): Promise<boolean> {
+  const answer = await sql.unsafe<[{ mark: string | null }]>(`select current_setting('${markSetting}', true) as mark`)
+  return answer[0].mark === (answer.state as unknown as { mark: string }).mark
 }
 
-// Another value that DATABASE_URL asks for has arrived, if the client set it.
-async function compareSettings(sql: postgres.Sql): Promise<void> {
-  const names = Object.keys(sessionSettings).map((name) => `'${name}'`)
-  const [row] = await sql.unsafe<[{ isOwn: boolean | null; found: Record<string, string> }]>(`
-    select current_schema() = current_user as "isOwn",
-      (select json_object_agg(name, case source when 'client' then source else setting end) from pg_settings
-        where name in (${names.join()})) as found
-  `)
-  const missing = Object.entries(sessionSettings).flatMap(([name, value]) =>
-    ['client', String(value)].includes(row.found[name]!) ? [] : [name],
-  )
-  if (row.isOwn !== true) missing.push('search_path')
-  if (missing.length > 0)
-    throw new NoSession(
-      `it leaves out ${missing.join(', ')} of each connection`,
-      'call `provision` of this release, which keeps them with the roles',
-    )
+/** What no session can set for itself, and the values with which Roster works. */
+const needed: Record<string, string[]> = {
+  server_encoding: ['UTF8'],
+  session_replication_role: ['origin', 'local'],
+  'plpgsql.variable_conflict': ['error'],
+}
+
+async function refuseSettings(sql: postgres.Sql): Promise<void> {
+  for (const [name, values] of Object.entries(needed)) {
+    // Null: nothing has set it.
+    const [{ value }] = await sql.unsafe<[{ value: string | null }]>(`select current_setting('${name}', true) as value`)
+    if (value !== null && !values.includes(value)) throw new WrongSetting(name, value, values[0]!)
+  }
 }
 
 // A pooler reports all of its errors by the same code, and may close the connection then.
@@ -104,14 +85,11 @@ function named(thrown: unknown): unknown {
   const error = (thrown as Error).cause ?? thrown
   if (!(error instanceof postgres.PostgresError) || error.code !== '08P01') return thrown
   const [, setting] = /unsupported startup parameter: (\w+)/.exec(error.message) ?? []
-  if (setting !== undefined) {
-    const names = ['search_path', ...Object.keys(sessionSettings)].join(',')
+  if (setting !== undefined)
     return new NoSession(
       `it refuses the setting ${setting} of a connection`,
-      `set its ignore_startup_parameters to ${names} and call \`provision\` of this release, which keeps them with the roles`,
+      `take it out of DATABASE_URL, or add it to the pooler's ignore_startup_parameters`,
     )
-  }
-  if (/statement pooling/.test(error.message))
-    return new NoSession('it shares sessions among connections', 'set its pool_mode to session')
+  if (/statement pooling/.test(error.message)) return sharedSessions()
   return thrown
 }

@@ -31,7 +31,7 @@ const answerWithin = 5000
  */
 export function watchDatabase(url: string, service: string): void {
   if (!measures()) return
-  const { url: first, ...options } = driverOptions(url)
+  const { url: first, ...options } = driverOptions(url, { statement_timeout: answerWithin, search_path: ownSchema })
   const sql = postgres(first, {
     ...options,
     target_session_attrs: 'read-write',
@@ -39,11 +39,7 @@ export function watchDatabase(url: string, service: string): void {
     connect_timeout: connectWithin,
     backoff: false,
     onnotice: () => {},
-    connection: {
-      application_name: `roster-${service}-metrics ${roster.version}`,
-      statement_timeout: answerWithin,
-      search_path: ownSchema,
-    },
+    connection: { application_name: `roster-${service}-metrics ${roster.version}` },
   })
   let seen: Seen | undefined
   let offset = 0

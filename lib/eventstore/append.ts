@@ -14,6 +14,8 @@ import {
   type Transaction,
   type Write,
 } from '../database/database.ts'
+import { ownMark, refuseAll, sharedSessions } from '../database/no-session.ts'
+import { markSetting } from '../database/session-settings.ts'
 import { claimText, type Decided, type Problem } from './batch.ts'
 import type { FieldEncryption } from './field-encryption.ts'
 import { inSpan } from '../telemetry/in-span.ts'
@@ -77,6 +79,7 @@ export async function appendBatch(
   } catch (error) {
     if (error instanceof RolledBack) return undefined
     if (!(error instanceof postgres.PostgresError)) throw error
+    if (error.code === 'RS002') throw refuseAll(sql, sharedSessions())
     if (error.code === 'RS001') {
       const problem = { ...noProblem, ...(JSON.parse(error.detail ?? '') as Partial<Problem>) }
       return encryption ? encryption.readProblem(problem, decided) : problem
@@ -93,12 +96,13 @@ const noProblem: Problem = { stale: [], taken: [], over: [], freed: [] }
 class RolledBack extends Error {}
 
 // PostgreSQL runs `append` first, and then the calls from left to right. The row comes after all of them. What stands
-// between may confuse answers: only the row with the token of this statement says that it ran.
+// between may confuse answers: only the row with the token of this statement says that it ran. In a session that is not
+// the connection's own, nothing of it is stored.
 async function append(sql: Sql | Transaction, { changes, events, moment, rest }: Batch, calls: FunctionCall[]) {
   const token = randomUUID()
   const results = [
     ...calls.map(({ name, rows }) => sql`${sql(name)}(${JSON.stringify(rows)}::text::json)`),
-    sql`${token}::text as token`,
+    sql`case current_setting('${sql.unsafe(markSetting)}', true) when ${ownMark}::text then ${token}::text else foreign_session() end as token`,
   ]
   const answer = await sql<{ token?: string }[]>`
     select ${results.reduce((before, next) => sql`${before}, ${next}`)}

@@ -54,6 +54,29 @@ test('a write whose commit is answered otherwise is not acknowledged', async () 
   await begun()
 })
 
+// As behind a pool of transactions: the connection finds a session that another one marked.
+test('a write in the session of another connection stores nothing, and from then on its pool refuses all', async () => {
+  const refusal = /because it shares sessions among connections/
+  for (const write of ['statement', 'transaction']) {
+    const sql = openDatabase(database.urls.users, 'test', silent)
+    onTestFinished(() => sql.end({ timeout: 1 }))
+    const plain = createStore(sql, { evolve: { counter: evolveCounter } }, silent, () => {})
+    await plain.execute(add(`own-${write}`, `own-${write}`))
+    await sql`select set_config('roster.session', 'another', false)`
+    const begin = () => sql.begin((transaction) => transaction`insert into first_key_kinds values ('foreign')`)
+    if (write === 'transaction') await expect(begin()).rejects.toThrow(refusal)
+    else
+      await expect(plain.execute(add('foreign', 'foreign'))).rejects.toMatchObject({
+        reason: 'STORE_UNAVAILABLE',
+        cause: { message: expect.stringMatching(refusal) as string },
+      })
+    await expect(sql`select 1`).rejects.toThrow(refusal)
+    await expect(begin()).rejects.toThrow(refusal)
+  }
+  expect(await stored('foreign')).toBe(0)
+  expect(await replica.sql`select from first_key_kinds where kind = 'foreign'`).toHaveLength(0)
+})
+
 test('a write is acknowledged as before where nothing is confused', async () => {
   await replica.store.execute(add('plain', 'plain'))
   expect((await replica.store.execute(count('plain'))).answer).toBe(1)

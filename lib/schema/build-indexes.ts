@@ -8,6 +8,9 @@ const known = /^(?:create (?:unique )?index concurrently if not exists|drop inde
  */
 export async function buildIndexes(connection: Sql, text: string): Promise<void> {
   const statements = statementsOf(text)
+  const [before] = await connection<[{ timeout: string; path: string }]>`
+    select current_setting('statement_timeout') as timeout, current_setting('search_path') as path
+  `
   try {
     await connection`set statement_timeout = 0`
     await findOperatorClasses(connection, false)
@@ -20,9 +23,10 @@ export async function buildIndexes(connection: Sql, text: string): Promise<void>
       await connection.unsafe(statement)
     }
   } finally {
-    // Others use the connection after it.
-    await connection`reset statement_timeout`.catch(() => {})
-    await connection`reset search_path`.catch(() => {})
+    // Others use the connection after it. A reset would bring what the role is set to.
+    await connection`
+      select set_config('statement_timeout', ${before.timeout}, false), set_config('search_path', ${before.path}, false)
+    `.catch(() => {})
   }
 }
 

@@ -346,6 +346,13 @@ begin
 end
 $$;
 
+-- Undoes what a statement did in a session that is not its connection's own, because a pooler shares sessions.
+create or replace function foreign_session() returns text language plpgsql as $$
+begin
+  raise exception using errcode = 'RS002', message = 'the session is not the connection''s own';
+end
+$$;
+
 -- Stops the audit chain before stored events are changed. Its pages go at once: hashes of what the events said before
 -- must not outlive that.
 create or replace function audit_hold() returns void language plpgsql as $$

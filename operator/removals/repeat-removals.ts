@@ -26,6 +26,7 @@ export const repeatRemovals: Command = {
   arguments: [0, 2],
   // A standby that lags behind would seem to lack what it only has not got yet.
   needsPrimary: () => true,
+  needsNats: () => true,
   run,
 }
 

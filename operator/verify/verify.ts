@@ -49,6 +49,7 @@ export const verify: Command = {
   isOffline: ({ export: file }) => file !== undefined,
   // It makes temporary tables.
   needsPrimary: ({ audit }) => audit !== true,
+  needsNats: ({ audit, 'without-stream': isAlone }) => audit !== true && isAlone !== true,
   run,
 }
 

@@ -11,7 +11,8 @@ import { announceStart } from '#lib/rpc/micro-service'
 import { createCheckpointList } from '#lib/audit-log/chain-rows'
 import { createFeed } from '#lib/subscriptions/feed'
 import { migrate } from '#lib/schema/migrate'
-import { NoSession, proveSession } from '#lib/database/prove-session'
+import { NoSession } from '#lib/database/no-session'
+import { proveSession, WrongSetting } from '#lib/database/prove-session'
 import { OldServer } from '#lib/health/old-server'
 import { Misfit } from '#lib/health/release'
 import { reEncrypt } from '#lib/encryption/re-encrypt'
@@ -86,7 +87,7 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
         await proveSession(options.config.DATABASE_URL, 'notifier')
         await migrate(sql, new URL('./migrations/', import.meta.url), options.log, model, waits)
       } catch (error) {
-        if (![Misfit, NoSession, OldServer].some((kind) => error instanceof kind)) throw error
+        if (![Misfit, NoSession, OldServer, WrongSetting].some((kind) => error instanceof kind)) throw error
         misfit = error as Error
         return 'done'
       }

@@ -47,13 +47,16 @@ describe.skipIf(!postgresTools)('a dump (where Debian’s package postgresql is 
     await spoilIndexes(after.url)
     over = await startServersOver(after.url)
     stops.push(() => over.stop())
-    const endSessions = () => inProject(`${documentLines('backup.md', 'end-sessions').trim()} --yes`, over.settings)
+    // On a new machine: the database alone is there.
+    const endSessions = () =>
+      inProject(`${documentLines('backup.md', 'end-sessions').trim()} --yes 2>&1`, { DATABASE_URL: after.url })
     // A replica that logs in as the second user, while passwords change, runs as well.
     const second = await asSecondUser(after.url)
     await expect(endSessions()).rejects.toThrow('users runs: stop it first')
     await second.end()
     const ended = await endSessions()
     expect(ended).toContain('2 sessions and access tokens ended, and all codes.')
+    expect(ended).toContain(`PostgreSQL at ${new URL(after.url).host}, database roster, history 1 since `)
     restored = await startHouseOver(over, there.house.adminToken)
   }, 900_000)
   afterAll(async () => {

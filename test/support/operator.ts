@@ -11,7 +11,9 @@ import type { TestServers } from '../infra.ts'
 export interface Ran {
   status: number | null
   out: string
+  /** Without the first line, which names the database. */
   err: string
+  place: string
   /** The lines of the standard output as JSON. */
   json(): any[]
 }
@@ -67,6 +69,7 @@ export function spawnOperator(
 }
 
 function ran(status: number | null, out: string, err: string): Ran {
+  const [place = ''] = /^PostgreSQL at .*, database .*\.\n/m.exec(err) ?? []
   const json = () => out.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []))
-  return { status, out, err, json }
+  return { status, out, err: err.replace(place, ''), place, json }
 }

@@ -11,21 +11,18 @@ import { onPath } from '../../deploy/local/servers/program.ts'
 /** Whether Debian's package `pgbouncer` is there. */
 export const hasPgbouncer = onPath('pgbouncer') !== undefined
 
-/** What PgBouncer is configured to ignore, because it refuses a client otherwise. */
-export const usualIgnore =
-  'extra_float_digits,search_path,statement_timeout,enable_seqscan,enable_hashjoin,enable_mergejoin,jit'
-
 export interface Pgbouncer {
   /** The URL of the same role and database, by way of PgBouncer. */
   through(url: string): string
   /** Reads another mode. Clients that are connected keep their sessions. */
   change(settings: Settings): Promise<void>
+  /** Kills it, and starts it again at the same port. */
+  restart(settings: Settings): Promise<void>
   stop(): Promise<void>
 }
 
 interface Settings {
   mode: 'session' | 'transaction' | 'statement'
-  ignore?: string
   /** Sessions for each role. */
   size?: number
   /** Further lines of its file. */
@@ -45,8 +42,16 @@ export async function startPgbouncer(urls: string[], settings: Settings): Promis
   write(settings)
   // It refuses root.
   const asOther = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-  const child = spawn(onPath('pgbouncer')!, ['-q', file('pgbouncer.ini')], { cwd: '/', stdio: 'ignore', ...asOther })
-  await answers(port, child)
+  const start = async () => {
+    const child = spawn(onPath('pgbouncer')!, ['-q', file('pgbouncer.ini')], { cwd: '/', stdio: 'ignore', ...asOther })
+    await answers(port, child)
+    return child
+  }
+  const kill = async () => {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+  let child = await start()
   return {
     through(url) {
       const way = new URL(url)
@@ -58,9 +63,13 @@ export async function startPgbouncer(urls: string[], settings: Settings): Promis
       child.kill('SIGHUP')
       await sleep(200)
     },
+    async restart(given) {
+      await kill()
+      write(given)
+      child = await start()
+    },
     async stop() {
-      child.kill('SIGKILL')
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      await kill()
       rmSync(folder, { recursive: true })
     },
   }
@@ -77,7 +86,7 @@ export function iniOf(
   server: URL,
   listen: { host: string; port: number },
   users: string,
-  { mode, ignore = usualIgnore, size = 100, more = '' }: Settings,
+  { mode, size = 100, more = '' }: Settings,
 ): string {
   return `[databases]
 * = host=${server.hostname} port=${server.port}
@@ -90,7 +99,6 @@ auth_file = ${users}
 pool_mode = ${mode}
 default_pool_size = ${size}
 max_client_conn = 500
-ignore_startup_parameters = ${ignore}
 ${more}
 `
 }
