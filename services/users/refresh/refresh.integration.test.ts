@@ -170,9 +170,12 @@ describe('a refresh token', () => {
     const later = await openUsers(database.urls.users)
     onTestFinished(() => later.stop())
     expect((await refresh(second.refreshToken!, {}, later)).refreshToken).toBe(third.refreshToken)
+    // Only the last uses are kept.
     await shiftClock(users.sql, '31 seconds')
+    const fourth = await refresh(third.refreshToken!, {}, later)
+    expect((await stateOf(id)).refreshTokens.used).toHaveLength(1)
     expect(await reasonOf(refresh(first.refreshToken, {}, later))).toBe(invalid)
-    expect(await reasonOf(refresh(third.refreshToken!, {}, later))).toBe(invalid)
+    expect(await reasonOf(refresh(fourth.refreshToken!, {}, later))).toBe(invalid)
     expect((await eventsOf(id)).at(-1)).toBe('ended refresh-reuse')
   })
 
