@@ -17,7 +17,9 @@ export function runningTests(file: URL): Set<string> {
 
 export function titlesIn(source: string): Set<string> {
   const titles = new Set<string>()
-  collect(parseSync('a.test.ts', source).program, [], titles)
+  const { program, errors } = parseSync('a.test.ts', source)
+  if (errors.length > 0) throw new Error(errors[0]!.message)
+  collect(program, [], titles)
   return titles
 }
 
