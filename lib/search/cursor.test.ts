@@ -48,17 +48,14 @@ test('a cursor fits no other filter, order, caller, acting organization, method 
 })
 
 test('a text that is no cursor, or a changed one, is refused', () => {
-  const changed = Buffer.from(cursor, 'base64url').map((byte, at) => (at === 40 ? byte ^ 1 : byte))
+  const bytes = Buffer.from(cursor, 'base64url')
+  const changed = [...bytes.keys()].map((at) => {
+    const other = Buffer.from(bytes)
+    other[at]! ^= 1
+    return other.toString('base64url')
+  })
   const behind = ['=', ' ', '\n', '!', 'A', '.x'].map((text) => cursor + text)
-  const texts = [
-    'x',
-    '=',
-    '\u{1F600}',
-    ` ${cursor}`,
-    ...behind,
-    cursor.slice(0, -4),
-    Buffer.from(changed).toString('base64url'),
-  ]
+  const texts = ['x', '=', '\u{1F600}', ` ${cursor}`, ...behind, cursor.slice(0, -4), ...changed]
   expect(texts.map((text) => read(with_({ cursor: text })))).toEqual(texts.map(() => 'CURSOR_INVALID'))
 })
 

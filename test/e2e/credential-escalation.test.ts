@@ -18,6 +18,7 @@ beforeAll(async () => {
     'the instance’s owner': admin(),
     'an owner': await newMember(home, ['ORG_OWNER']),
     'an owner machine': await newSignedInMachine(home, ['ORG_OWNER']),
+    'a machine that manages users': await newSignedInMachine(home, ['ORG_USER_MANAGER']),
     'a user manager': await newMember(home, ['ORG_USER_MANAGER']),
     'a viewer': await newMember(home, ['ORG_OWNER_VIEWER']),
     'an owner of elsewhere': await newMember(abroad, ['ORG_OWNER']),
@@ -44,6 +45,7 @@ const may: [caller: string, machines: string[]][] = [
   // Roles from another organization do not shield a machine from its own organization.
   ['an owner', all],
   ['an owner machine', all],
+  ['a machine that manages users', []],
   ['a user manager', []],
   ['a viewer', []],
   ['an owner of elsewhere', []],
@@ -63,12 +65,12 @@ describe.each(adds)('no one gains permissions by %s:', (operation) => {
     }
   })
 
-  test('an owner of the first organization adds none to the machine that owns the instance', async () => {
-    const { token } = await newMember('default', ['ORG_OWNER'])
-    for (const { call } of encodings) {
-      const request = { userId: 'admin-machine', expirationDate: '2020-01-01T00:00:00Z' }
-      expect(factsOf(await call(operation, request, { token })).reason).toBe('PERMISSION_DENIED')
-    }
+  test('an owner of the first organization, person or machine, adds none to the machine that owns the instance', async () => {
+    const owners = [await newMember('default', ['ORG_OWNER']), await newSignedInMachine('default', ['ORG_OWNER'])]
+    const request = { userId: 'admin-machine', expirationDate: '2020-01-01T00:00:00Z' }
+    for (const { token } of owners)
+      for (const { call } of encodings)
+        expect(factsOf(await call(operation, request, { token })).reason).toBe('PERMISSION_DENIED')
   })
 })
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request as send } from 'node:http'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { admin, type ExampleHuman, getUser, newHuman, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
@@ -19,6 +21,23 @@ const refused = {
   'a variable in the host': 'https://{{.Code}}.example.com/',
   'a password': 'https://user:secret@app.example.com/',
   empty: '',
+}
+
+/** Headers by which services of others were made to link to another host. */
+const otherHosts = {
+  host: 'evil.example',
+  forwarded: 'for=192.0.2.1;host=evil.example;proto=https',
+  'x-forwarded-host': 'evil.example',
+  'x-forwarded-server': 'evil.example',
+  'x-forwarded-proto': 'evil',
+  'x-forwarded-port': '6666',
+  'x-forwarded-prefix': '//evil.example',
+  'x-original-url': 'https://evil.example/',
+  'x-host': 'evil.example',
+  'x-zitadel-public-host': 'evil.example',
+  'x-zitadel-instance-host': 'evil.example',
+  origin: 'https://evil.example',
+  referer: 'https://evil.example/',
 }
 
 let organization: string
@@ -72,6 +91,21 @@ describe('the mail of a code', () => {
     if (!byUrl) expect(new URL(link).origin).toBe(inject('roster').url)
   })
 
+  test.skipIf(byUrl).each(Object.entries(otherHosts))(
+    'leads to the service, whatever the %s of a request says',
+    async (name, value) => {
+      const { userName, email } = await newHuman(organization)
+      const headers = { 'content-type': 'application/json', [name]: value }
+      const asking = send(`${inject('roster').url}/v2/users/password_reset`, { method: 'POST', headers })
+      asking.end(JSON.stringify({ loginName: userName }))
+      const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+      expect(answer.resume().statusCode).toBe(200)
+      const { link, text, html } = await mailTo(email)
+      expect(new URL(link).origin).toBe(inject('roster').url)
+      expect(text + html).not.toContain('evil')
+    },
+  )
+
   test.skipIf(!hasMailbox())(`is in the language of the user: German, else English${mailbox}`, async () => {
     const subjects = new Map<string, string>()
     for (const preferredLanguage of ['en', 'de-AT', 'fr']) {
@@ -84,11 +118,19 @@ describe('the mail of a code', () => {
   })
 
   test.skipIf(!hasMailbox())(`has text and HTML, in which names are escaped${mailbox}`, async () => {
-    const email = uniqueEmail()
-    await newHuman(organization, { email, profile: { displayName: '<b>Ada & Co</b>' }, verification: {} })
-    const { text, html, code, link } = await mailTo(email)
+    const mailOf = async (name: string) => {
+      const email = uniqueEmail()
+      const profile = { firstName: name, lastName: name, nickName: name, displayName: name }
+      await newHuman(organization, { email, profile, verification: {} })
+      return mailTo(email)
+    }
+    const { text, html, code, link } = await mailOf(`Ada & "Co"`)
     expect(text).toContain(link)
+    expect(text).toContain('Hello Ada & "Co",')
     expect(html).toContain(code)
-    expect(html).not.toContain('<b>Ada')
+    expect(html).toContain('Hello Ada &amp; &quot;Co&quot;,')
+    const marked = await mailOf('<b>Ada</b>')
+    expect(marked.html).toContain('Hello,')
+    expect(marked.text + marked.html).not.toContain('Ada')
   })
 })

@@ -158,6 +158,21 @@ describe.skipIf(inject('roster').house === undefined)('soon after', () => {
     await expect.poll(() => doors(given)).toEqual({ silent, others: [others] })
   })
 
+  test.concurrent('the user lost the roles: the token says none', async ({ expect }) => {
+    const [removed, deactivated] = [await give(false), await give(false)]
+    const roles = () =>
+      Promise.all([removed, deactivated].map(async (given) => (await introspect(given.application, given.token)).roles))
+    expect(await roles()).toEqual([['reader'], ['reader']])
+    for (const [given, operation] of [
+      [removed, 'RemoveUserGrant'],
+      [deactivated, 'DeactivateUserGrant'],
+    ] as const) {
+      const grant = { userId: given.person.userId, grantId: given.userGrantId }
+      await act(operation, grant, given.person.organization)
+    }
+    await expect.poll(roles).toEqual([undefined, undefined])
+  })
+
   test.concurrent('the project, which checks who comes, lost the grant', async ({ expect }) => {
     const given = await give(true)
     expect(await doors(given)).toEqual({ silent: 'code', others: ['200,true,ok'] })

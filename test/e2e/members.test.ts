@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { rolesOf } from '#lib/rpc/roles'
 import type { Operation } from '../examples/contract.ts'
+import { newSignedInMachine } from '../examples/machines.ts'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { grantProject, newProject } from '../examples/projects.ts'
 import { type Answer, factsOf } from './clients/call.ts'
@@ -91,9 +92,12 @@ describe.each(over('grpc-web'))('members over $encoding', ({ call }) => {
     )
   })
 
-  test('no one gives or takes a role above the own, nor changes a member that has one', async () => {
+  test.each([
+    { who: 'a person', make: () => newMember(home, []) },
+    { who: 'a machine', make: () => newSignedInMachine(home) },
+  ])('$who gives and takes no role above the own, nor changes a member that has one', async ({ make }) => {
     const { userId } = await newHuman(home)
-    const manager = await newMember(home, [])
+    const manager: { userId: string; token: string } = await make()
     const rest = { userId: manager.userId, roles: ['IAM_USER_MANAGER'] }
     ok(await json('AddInstanceMember', rest, admin()))
     // It may remove members of an organization, but none of them has fewer permissions than it.
@@ -105,6 +109,15 @@ describe.each(over('grpc-web'))('members over $encoding', ({ call }) => {
       'PERMISSION_DENIED',
     )
     expect(reason(await call('RemoveOrganizationMember', { userId }, acting))).toBe('ok')
+    // Nor itself.
+    for (const { level, roles, of } of places)
+      for (const role of roles) {
+        const own = { ...of(), userId: manager.userId, roles: [role] }
+        expect(reason(await call(operations(level).add, own, acting)), role).toBe('PERMISSION_DENIED')
+      }
+    expect(reason(await call('UpdateInstanceMember', { ...rest, roles: ['IAM_OWNER'] }, acting))).toBe(
+      'PERMISSION_DENIED',
+    )
   })
 
   test('a role in one project gives its members, and nothing in other projects or of the organization', async () => {

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { importPKCS8, UnsecuredJWT } from 'jose'
+import { createPublicKey, randomUUID } from 'node:crypto'
+import { exportJWK, generateKeyPair, importPKCS8, type JWK, type JWTHeaderParameters, UnsecuredJWT } from 'jose'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { examplePair, inSeconds } from '../examples/machines.ts'
 import { assertion, type ExampleClient, grantBy, issuer, newClient, newKey, privateKeyJwt } from '../examples/oauth.ts'
@@ -52,6 +52,20 @@ const attacks: { attack: string; forge: (client: ExampleClient) => Promise<strin
   { attack: 'a key of another machine, by that key’s id', forge: (client) => byForeignKey(client, true) },
   { attack: 'a key of another machine, by an own key’s id', forge: (client) => byForeignKey(client, false) },
   { attack: 'a key of no one', forge: (client) => byForeignPair(client) },
+  { attack: 'its own key in the header', forge: (client) => selfContained(client, (jwk) => ({ jwk })) },
+  {
+    attack: 'its own key in the header, and no kid',
+    forge: (client) => selfContained(client, (jwk) => ({ jwk, kid: undefined as unknown as string })),
+  },
+  {
+    attack: 'the address of its keys in the header',
+    forge: (client) => selfContained(client, () => ({ jku: 'https://evil.example/jwks', x5u: 'https://evil.example' })),
+  },
+  {
+    attack: 'a certificate of its own in the header',
+    forge: (client) => selfContained(client, ({ x }) => ({ x5c: [Buffer.from(x!).toString('base64')] })),
+  },
+  { attack: 'a key of RS256 that signs by PS256', forge: () => otherAlgorithm() },
   { attack: 'a removed key', forge: (client) => removedKey(client) },
   { attack: 'a key that has expired', forge: (client) => expiredKey(client) },
   {
@@ -65,6 +79,7 @@ const attacks: { attack: string; forge: (client: ExampleClient) => Promise<strin
   { attack: 'a machine that is deactivated', forge: (client) => ended(client, 'DeactivateUser') },
   { attack: 'a machine that is locked', forge: (client) => ended(client, 'LockUser') },
   { attack: 'a machine that is removed', forge: (client) => ended(client, 'DeleteUser') },
+  { attack: 'a machine of a deactivated organization', forge: () => ofDeactivated() },
 ]
 
 describe('an assertion gives no token:', () => {
@@ -159,6 +174,21 @@ async function byForeignPair(client: ExampleClient) {
   return assertion(client, { key: await importPKCS8(examplePair().privatePem, 'ES256') })
 }
 
+async function selfContained(client: ExampleClient, header: (jwk: JWK) => Partial<JWTHeaderParameters>) {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  return assertion(client, { header: header(await exportJWK(publicKey)), key: privateKey })
+}
+
+async function otherAlgorithm() {
+  const client = await newMachine({ algorithm: 'RS256' })
+  const { privatePem } = examplePair('RS256')
+  ok(await call('RemoveMachineKey', { userId: client.userId, keyId: client.keyId }, admin()))
+  const publicKey = createPublicKey(privatePem).export({ format: 'pem', type: 'spki' }).toString()
+  const { keyId } = ok(await call('AddMachineKey', { userId: client.userId, publicKey }, admin()))
+  const key = await importPKCS8(privatePem, 'PS256')
+  return assertion({ ...client, keyId }, { header: { alg: 'PS256' }, key })
+}
+
 async function removedKey(client: ExampleClient) {
   ok(await call('RemoveMachineKey', { userId: client.userId, keyId: client.keyId }, admin()))
   return assertion(client)
@@ -175,6 +205,14 @@ async function repayloaded(client: ExampleClient) {
   const [one, other] = [await assertion(client), await assertion(client)]
   const [header, , signature] = one.split('.')
   return [header, other.split('.')[1], signature].join('.')
+}
+
+async function ofDeactivated() {
+  const client = await newMachine({ organization: await newOrganization() })
+  ok(await call('DeactivateOrganization', {}, admin(client.organization)))
+  // Its users hear of it a moment later.
+  await expect.poll(async () => (await grantBy(await assertion(client))).status).toBe(400)
+  return assertion(client)
 }
 
 async function ended(client: ExampleClient, operation: 'DeactivateUser' | 'LockUser' | 'DeleteUser') {

@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { callJson } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
@@ -94,6 +94,27 @@ test('tokens of many unknown keys make the gateway ask for the keys once in ten 
   const before = asked
   for (let n = 0; n < 20; n++) expect(await call(await sign({ header: { kid: `unknown-${n}` } }))).toBe('TOKEN_INVALID')
   expect(asked - before).toBeLessThanOrEqual(1)
+})
+
+test('a key that is new counts at once, and one that was removed five minutes later at the latest', async () => {
+  const [former] = published
+  onTestFinished(() => {
+    vi.useRealTimers()
+    published = [former!]
+  })
+  const begin = Date.now()
+  const at = (seconds: number) => vi.useFakeTimers({ toFake: ['Date'], now: begin + seconds * 1000 })
+  const byFormer = () => sign({ by: former!.key, claims: { exp: now() + 3600 } })
+  at(600)
+  expect(await call(await byFormer())).toBe('ok')
+  published = [{ kid: 'second', key: await makeKey() }, former!]
+  at(620)
+  expect(await call(await sign({ header: { kid: 'second' } }))).toBe('ok')
+  published = published.slice(0, 1)
+  expect(await call(await byFormer())).toBe('ok')
+  at(921)
+  expect(await call(await byFormer())).toBe('TOKEN_INVALID')
+  expect(await call(await sign({ header: { kid: 'second' } }))).toBe('ok')
 })
 
 test('without the service that has the keys, a JWT is neither accepted nor refused', async () => {

@@ -40,10 +40,12 @@ export function openExchange(request: IncomingMessage, response: ServerResponse)
   }
 }
 
-// A client that takes the gateway for a proxy sends the whole address instead of the path.
+// A client that takes the gateway for a proxy sends the whole address instead of the path. A parser of addresses would
+// change the path: what stands in front of the gateway may have judged it as it came.
 function relative(url: string): string {
-  const parsed = URL.parse(url)
-  return parsed ? parsed.pathname + parsed.search : url
+  const [, rest] = /^https?:\/\/[^/?#]+(.*)$/is.exec(url) ?? []
+  if (rest === undefined) return url
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 /** Headers that let a browser read an answer, and do nothing else with it. */

@@ -244,3 +244,23 @@ test('pages come with a strict policy, and a page that the browser has is not se
 test('a request with a whole address is served by the path in it', async () => {
   expect((await send(gateway.url, { path: `${gateway.url}/v2/users/u1`, headers: admin })).status).toBe(200)
 })
+
+test.each([
+  '/v2/x/../users/u1',
+  '/v2/./users/u1',
+  '/v2//users/u1',
+  '/v2/%75sers/u1',
+  '/v2%2Fusers/u1',
+  '/v2/x/%2e%2e/users/u1',
+  '/v2/x/.%2E/users/u1',
+  '/v2;x/users/u1',
+  '/v2/users;x/u1',
+  '/v2/users/u1;/email/..',
+  '/V2/users/u1',
+  '\\v2\\users\\u1',
+  '/v2\\users\\u1',
+  '/v2/users/u1/',
+])('a path is what it is, alone or in a whole address: %s is no /v2/users/u1', async (path) => {
+  for (const target of [path, `http://other.example${path}`])
+    expect((await send(gateway.url, { path: target, headers: admin })).body, target).not.toContain('"u1"')
+})

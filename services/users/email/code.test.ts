@@ -27,13 +27,15 @@ describe('a code', () => {
     expect(deriveCode(rotated, facts, 'arthur', 'a@example.com')).toBe(code)
   })
 
-  test('differs for another user, address, code id or installation', () => {
+  test('differs for another user, address, code id, purpose or installation', () => {
     const other = encryptionKey.read(randomBytes(32).toString('base64'))
     const codes = [
       code,
       deriveCode(keys, facts, 'guinevere', 'a@example.com'),
       deriveCode(keys, facts, 'arthur', 'b@example.com'),
       deriveCode(keys, newCode(randomUUID(), keys, 3600, now), 'arthur', 'a@example.com'),
+      deriveCode(keys, facts, 'arthur', 'a@example.com', 'password-code'),
+      deriveCode(keys, facts, 'arthur', 'a@example.com', 'registration-code'),
       deriveCode(other, { ...facts, keyId: other.currentId }, 'arthur', 'a@example.com'),
     ]
     expect(new Set(codes).size).toBe(codes.length)

@@ -1,6 +1,8 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
+import { shiftClock } from '#test/support/shift-clock'
 import { recordEmailCode } from '../operations/internal/record-email-code.ts'
+import { setPassword } from '../operations/password/set-password.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { verifyEmail } from '../operations/user/verify-email.ts'
@@ -8,9 +10,10 @@ import { signInBy } from '../test-users.ts'
 import { newAddress, newPassword, openRecoveries, reasonOf, returned, root, verified } from './testing/recoveries.ts'
 
 const recoveries = await openRecoveries()
-const { users, stranger, newHuman, returnedCode, reset, ask, waiting, contentOf, mailedCode } = recoveries
+const { users, stranger, newHuman, returnedCode, reset, ask, waiting, contentOf } = recoveries
 afterAll(() => recoveries.stop())
 beforeEach(() => recoveries.anotherClient())
+afterEach(() => shiftClock(users.sql, '0'))
 
 describe('a code for a forgotten password', () => {
   test('is mailed to the verified address, with a link to the page, and gives a new password once', async () => {
@@ -68,11 +71,13 @@ describe('a code for a forgotten password', () => {
         await setEmail.handle(users, { userId, email: newAddress(), verification: verified }, root())
         await setEmail.handle(users, { userId, email, verification: verified }, root())
       },
-      async ({ userId, userName }: { userId: string; userName: string }) => {
-        const code = (await mailedCode(userId))!
-        await Promise.all([reset(userId, code), reset(userId, code)])
-        expect(await waiting(userId)).toBeUndefined()
-        void userName
+      async ({ userId }: { userId: string }) => {
+        const change = {
+          userId,
+          newPassword: { password: newPassword(), changeRequired: false },
+          verification: undefined,
+        }
+        await setPassword.handle(users, change, root())
       },
     ]
     for (const change of changes) {
@@ -115,7 +120,22 @@ describe('a code for a forgotten password', () => {
       reasonOf(verifyEmail(users, { userId: human.userId, verificationCode }, stranger()))
     expect(await verify(code)).toBe('CODE_INVALID')
     expect(await reset(human.userId, human.emailCode)).toBe('CODE_INVALID')
-    expect([await verify(human.emailCode), await reset(human.userId, code)]).toEqual(['done', 'done'])
+    expect(await verify(human.emailCode)).toBe('done')
+    for (const other of [human.emailCode, '', '      ']) expect(await reset(human.userId, other)).toBe('CODE_INVALID')
+    expect(await reset(human.userId, code)).toBe('done')
+  })
+
+  test('is over at its time, as that of an address is, by the clock of PostgreSQL', async () => {
+    const [early, late] = [await newHuman(returned), await newHuman(returned)]
+    const codes = [await returnedCode(early.userId), await returnedCode(late.userId)]
+    const use = async ({ userId, emailCode }: typeof early, code: string) => [
+      await reset(userId, code),
+      await reasonOf(verifyEmail(users, { userId, verificationCode: emailCode }, stranger())),
+    ]
+    await shiftClock(users.sql, '3590 seconds')
+    expect(await use(early, codes[0]!)).toEqual(['done', 'done'])
+    await shiftClock(users.sql, '3601 seconds')
+    expect(await use(late, codes[1]!)).toEqual(['CODE_INVALID', 'CODE_INVALID'])
   })
 
   test('is recorded as mailed once, and then mailed no more', async () => {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { OIDCAppType, OIDCAuthMethodType, OIDCGrantType } from '#gen/roster/grants/v1/application_service'
 import { IssueTokenRequest, type IssueTokenResponse, RevokeTokenRequest } from '#gen/roster/users/v1/oauth_service'
 import { ExplainSignInRequest, SignInReason } from '#gen/roster/users/v1/session_service'
 import type { RosterError } from '#lib/errors'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
+import { withdrawConsent } from '../operations/consent/withdraw-consent.ts'
 import { authenticate } from '../operations/internal/authenticate.ts'
 import { issueToken } from '../operations/oauth/issue-token.ts'
 import { revokeToken } from '../operations/oauth/revoke-token.ts'
@@ -34,14 +35,13 @@ let database: TestDatabase
 let users: TestUsers
 let domains: { stop(): Promise<void> }
 
-// All are public, but for `server`.
-const clients = ['phone', 'tablet', 'page', 'online', 'server']
+// All are public, but for `server`, and ask for no consent, but for `guest`.
+const clients = ['phone', 'tablet', 'page', 'online', 'server', 'guest']
 beforeAll(async () => {
   database = await createDatabase()
   users = await openUsers(database.urls.users)
   domains = await serveDomains({}, {}, { copied: nothingNewer(clients) })
   const settings = {
-    firstParty: true,
     redirectUris: [redirectUri],
     authMethodType: OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE,
   }
@@ -51,6 +51,7 @@ beforeAll(async () => {
       clientId,
       {
         ...settings,
+        firstParty: clientId !== 'guest',
         ...(clientId === 'page' && { appType: OIDCAppType.OIDC_APP_TYPE_USER_AGENT }),
         ...(clientId === 'online' && { grantTypes: [OIDCGrantType.OIDC_GRANT_TYPE_AUTHORIZATION_CODE] }),
         ...(clientId === 'server' && { authMethodType: OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_POST }),
@@ -76,7 +77,11 @@ async function person() {
   const browser = new Visitor(users)
   const first = await browser.signIn(await browser.begin({ clientId: 'online' }), name)
   const { sessionId } = await stateOf(readSecret(users.keys, 'code', told(first).code!)![0]!)
-  return { userId, sessionId: sessionId as string, come }
+  return { userId, sessionId: sessionId as string, allow, come }
+
+  async function allow(clientId: string, scope = 'openid profile offline_access') {
+    await browser.decide(await browser.begin({ clientId, scope }), 'allow')
+  }
 
   /** Comes to an application, which gets tokens. `more`: what that presents beside the code. */
   async function come(
@@ -97,10 +102,10 @@ async function person() {
   }
 }
 
-const issue = (request: Partial<IssueTokenRequest>): Promise<IssueTokenResponse> =>
-  issueToken.handle(users, { ...IssueTokenRequest.decode(new Uint8Array()), ...request }, callIn(''))
-const refresh = (refreshToken: string, more: Partial<IssueTokenRequest> = {}) =>
-  issue({ clientId: 'phone', grantType: 'refresh_token', refreshToken, ...more })
+const issue = (request: Partial<IssueTokenRequest>, by = users): Promise<IssueTokenResponse> =>
+  issueToken.handle(by, { ...IssueTokenRequest.decode(new Uint8Array()), ...request }, callIn(''))
+const refresh = (refreshToken: string, more: Partial<IssueTokenRequest> = {}, by = users) =>
+  issue({ clientId: 'phone', grantType: 'refresh_token', refreshToken, ...more }, by)
 const revoke = (token: string, clientId = 'phone') =>
   revokeToken.handle(users, { ...RevokeTokenRequest.decode(new Uint8Array()), clientId, token }, callIn(''))
 
@@ -156,6 +161,22 @@ describe('a refresh token', () => {
     for (const { accessToken } of [first, second, third]) expect(await opens(accessToken)).not.toBe('ok')
     expect((await eventsOf(id)).at(-1)).toBe('ended refresh-reuse')
     expect(await living(id)).toBe(false)
+  })
+
+  test('that was used is known to a process that starts later', async () => {
+    const { id, ...first } = await (await person()).come()
+    const second = await refresh(first.refreshToken)
+    const third = await refresh(second.refreshToken!)
+    const later = await openUsers(database.urls.users)
+    onTestFinished(() => later.stop())
+    expect((await refresh(second.refreshToken!, {}, later)).refreshToken).toBe(third.refreshToken)
+    // Only the last uses are kept.
+    await shiftClock(users.sql, '31 seconds')
+    const fourth = await refresh(third.refreshToken!, {}, later)
+    expect((await stateOf(id)).refreshTokens.used).toHaveLength(1)
+    expect(await reasonOf(refresh(first.refreshToken, {}, later))).toBe(invalid)
+    expect(await reasonOf(refresh(fourth.refreshToken!, {}, later))).toBe(invalid)
+    expect((await eventsOf(id)).at(-1)).toBe('ended refresh-reuse')
   })
 
   test('whose answer was lost is good for a day more', async () => {
@@ -362,6 +383,21 @@ describe('it ends', () => {
     expect(await reasonOf(refresh(refreshToken))).toBe(invalid)
     await endSurplus(users)
     expect((await eventsOf(id)).at(-1)).toMatch(/^ended (signed|shut)-out$/)
+  })
+
+  test('with the consent that it stands on, also after that is given again', async () => {
+    const { userId, allow, come } = await person()
+    const asking = { clientId: 'guest' }
+    await allow('guest')
+    const { id, ...first } = await come('guest')
+    const { refreshToken, accessToken } = await refresh(first.refreshToken, asking)
+    await withdrawConsent.handle(users, { userId, applicationId: 'app-guest' }, callIn('acme'))
+    await allow('guest')
+    for (const token of [first.accessToken, accessToken]) expect(await opens(token)).toBe('TOKEN_INVALID')
+    expect(await reasonOf(refresh(refreshToken!, asking))).toBe(invalid)
+    expect((await eventsOf(id)).at(-1)).toBe('ended shut-out')
+    const again = await come('guest')
+    expect(await reasonOf(refresh(again.refreshToken, asking))).toBe('ok')
   })
 
   test('when its session expires, where it is of an application in the browser', async () => {

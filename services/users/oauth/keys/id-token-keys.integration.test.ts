@@ -34,6 +34,7 @@ const pass = (seconds: number) =>
   users.sql`update id_token_keys set signs_from = signs_from - make_interval(secs => ${seconds})`
 const kids = () => replicas.map(({ idTokenKeys }) => idTokenKeys.published().map(({ kid }) => kid))
 const about = { sub: 'ada', aud: 'app', sid: 'session' }
+const published = async () => createLocalJWKSet({ keys: (await listSigningKeys(users, {})).keys as JWK[] })
 type Algorithm = (typeof idTokenAlgorithms)[number]
 const sign = (algorithm: Algorithm = 'ES256', by = users) =>
   signIdToken(by, algorithm, about, Math.floor(Date.now() / 1000))
@@ -42,7 +43,7 @@ const [day, hour] = [86_400, 3600]
 
 test.each(idTokenAlgorithms)('replicas that start at once sign by one key of %s, which the list has', async (alg) => {
   const texts = await Promise.all(replicas.map((replica) => sign(alg, replica)))
-  const jwks = createLocalJWKSet({ keys: (await listSigningKeys(users, {})).keys as JWK[] })
+  const jwks = await published()
   for (const text of texts) {
     const { payload, protectedHeader } = await jwtVerify(text, jwks, {
       issuer: issuerOf(users.config),
@@ -67,21 +68,29 @@ test('access tokens are checked by other keys, and no private half is published 
 })
 
 test('the next keys are published an hour before they sign, and the former ones while their tokens live', async () => {
-  const first = await kidOf('PS256')
+  const token = await sign('PS256')
+  const first = decodeProtectedHeader(token).kid!
   await pass(90 * day - 3000)
   await refresh()
   expect(kids()[0]).toHaveLength(8)
   expect(kids()[1]).toEqual(kids()[0])
   expect(await kidOf('PS256', replicas[1])).toBe(first)
+  // As of an application that keeps the list for an hour.
+  const kept = await published()
   await pass(3601)
   await refresh()
-  const second = await kidOf('PS256')
+  const next = await sign('PS256')
+  const second = decodeProtectedHeader(next).kid!
   expect(second).not.toBe(first)
   expect(kids()[0]).toContain(first)
+  for (const text of [token, next])
+    for (const list of [kept, await published()]) await jwtVerify(text, list, { audience: 'app' })
   await pass(90 * day)
   await refresh()
   expect(kids()[0]).not.toContain(first)
   expect(kids()[0]).toContain(second)
+  await expect(jwtVerify(token, await published())).rejects.toThrow('no applicable key')
+  await jwtVerify(next, await published(), { audience: 'app' })
 })
 
 test('an ID token is a hint after its end and 400 days after its key left the list, without a private half', async () => {

@@ -76,11 +76,6 @@ export async function openRecoveries() {
     ask: (userName: string) => mailCode(users, userName, stranger()),
     waiting,
     contentOf,
-    /** The code that would be mailed now. */
-    async mailedCode(userId: string): Promise<string | undefined> {
-      const codeId = await waiting(userId)
-      return codeId === undefined ? undefined : (await contentOf(userId, codeId))?.code
-    },
     async stop() {
       answers.stop()
       await grants.stop()
