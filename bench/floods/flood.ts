@@ -18,13 +18,13 @@ function open(): Socket {
   const socket = connect(Number(port), '127.0.0.1').setNoDelay()
   const quit = setTimeout(() => socket.destroy(), Math.max(0, end - performance.now()))
   // What answers a handshake is all that is wanted of it.
-  socket.on('data', () => (flood.tls ? socket.destroy() : flood.answered && socket.write(flood.then)))
+  socket.on('data', () => (flood.tls ? socket.destroy() : flood.answered && socket.write(flood.further)))
   socket.on('error', () => {}).on('end', () => socket.destroy())
   socket.on('close', () => clearTimeout(quit))
   socket.write(first)
-  if (flood.then.length > 0 && !flood.answered) {
+  if (flood.further.length > 0 && !flood.answered) {
     const more = () => {
-      while (socket.writable && socket.write(flood.then));
+      while (socket.writable && socket.write(flood.further));
     }
     socket.on('drain', more)
     more()

@@ -9,8 +9,8 @@ export interface Flood {
   connections: number
   /** What a connection sends first. */
   first: Buffer
-  /** What it sends then: on and on, or (`answered`) again after each answer. Empty: it waits to be closed. */
-  then: Buffer
+  /** What it sends further: on and on, or (`answered`) again after each answer. Empty: it waits to be closed. */
+  further: Buffer
   answered?: boolean
   /** Over TLS: the bytes are those of the handshake itself. */
   tls?: boolean
@@ -24,7 +24,7 @@ function requests(parser: string, name: string, line: string, headers: Record<st
   const length = body ? { 'content-length': String(body.length) } : {}
   const lines = Object.entries({ host: 'a', ...headers, ...length }).map(([key, value]) => `${key}: ${value}\r\n`)
   const unit = Buffer.from(`${line} HTTP/1.1\r\n${lines.join('')}\r\n${body}`, 'latin1')
-  return { parser, name, connections: 8, first: unit, then: unit, answered: true }
+  return { parser, name, connections: 8, first: unit, further: unit, answered: true }
 }
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -130,8 +130,8 @@ export const floods: Flood[] = [
   ),
 ]
 
-function flood(name: string, connections: number, first: Buffer, then = none): Flood {
-  return { parser: 'HTTP/2', name, connections, first, then }
+function flood(name: string, connections: number, first: Buffer, further = none): Flood {
+  return { parser: 'HTTP/2', name, connections, first, further }
 }
 
 /** A short name for a process's arguments. */
