@@ -39,6 +39,8 @@ export interface Method {
   form: { path: string; next: string } | undefined
   /** Pages of any origin may call it over HTTP. */
   anyOrigin: boolean
+  /** No page of another origin may call it but of those that CORS_ORIGINS names: it checks or sends a secret. */
+  namedOrigins: boolean
   /** Whether it changes nothing. */
   reads: boolean
   /** Whether its answers are a stream of messages. */
@@ -79,19 +81,25 @@ function readMethods() {
       const subject = `${type.typeName}.${desc.name}`
       const [http, ...moreHttp] = readHttp(desc)
       const page = option(desc, 'roster.options.v1.page') === true
+      const access = readAccess(desc, subject)
+      const anyOrigin = option(desc, 'roster.options.v1.any_origin') === true
+      // The GET of a page may give a code.
+      const reads =
+        (http?.verb === 'GET' && !page) || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
       found.set(subject, {
         desc,
         path: `/${type.typeName}/${desc.name}`,
         subject,
-        access: readAccess(desc, subject),
+        access,
         http,
         moreHttp,
         oauth: ([undefined, 'call', 'document'] as const)[Number(option(desc, 'roster.options.v1.oauth'))],
         page,
         form: readForm(desc),
-        anyOrigin: option(desc, 'roster.options.v1.any_origin') === true,
-        // The GET of a page may give a code.
-        reads: (http?.verb === 'GET' && !page) || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
+        anyOrigin,
+        // Without a token, a secret in the request is what lets it do something.
+        namedOrigins: access.rule === 'public' && !reads && !page && !anyOrigin,
+        reads,
         streams: desc.methodKind === 'server_streaming',
         items: readItems(desc, subject),
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,

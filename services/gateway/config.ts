@@ -73,7 +73,7 @@ export const settings = {
     { ...callerKeys(services), accepts: `\`${services.map((name) => `${name}:KEY`).join(',')}\`` },
   ),
   CORS_ORIGINS: described(
-    "Origins whose pages may read answers. None named: all origins. The OAuth endpoints for tokens, revocation, keys, metadata and userinfo answer every origin, pages under `/ui` and authorize none. The browser's own credentials never count",
+    "Origins whose pages may read answers. None named: all origins, but for operations that need no token and check or send a secret (CreateSession, VerifyEmail, RequestPasswordReset, ResetPassword, IntrospectToken): pages of an origin that is neither named here nor that of `PUBLIC_URL` may not call these. `*` names none. The OAuth endpoints for tokens, revocation, keys, metadata and userinfo answer every origin, pages under `/ui` and authorize none. The browser's own credentials never count",
     origins([]),
   ),
   TRUST_TRACEPARENT: described(

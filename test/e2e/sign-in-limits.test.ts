@@ -1,17 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../deploy/local/ports.ts'
 import { type House, startHouse } from '../house.ts'
 import { startTestServers } from '../infra.ts'
 import { call } from './clients/encodings.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { ok, profile, unique } from '../examples/people.ts'
+import { ok, profile, unique, uniqueEmail } from '../examples/people.ts'
+import { openBrowserAt } from '../support/browser.ts'
 
 let house: House
+let publicUrl: string
 let stopServers: () => Promise<void>
 
 beforeAll(async () => {
   const { servers, stop } = await startTestServers()
   stopServers = stop
-  const settings = { TRUSTED_PROXIES: '1', SESSIONS_PER_USER: '5' }
+  const PORT = String(await freePort(0))
+  publicUrl = `http://localhost:${PORT}`
+  const settings = { TRUSTED_PROXIES: '1', SESSIONS_PER_USER: '5', PORT, PUBLIC_URL: publicUrl }
   house = await startHouse(servers.serviceDatabaseUrls, settings, { servers, replicas: 2 })
 })
 
@@ -26,9 +31,10 @@ const address = () => `203.0.113.${++addresses}`
 
 async function newPerson() {
   const [userName, password] = [unique('human'), unique('Password')]
-  const email = { email: 'a@example.com', isVerified: true }
-  const { userId } = ok(await call('AddHumanUser', { userName, password, profile, email }, admin()))
-  return { userName, password, userId }
+  const email = uniqueEmail()
+  const request = { userName, password, profile, email: { email, isVerified: true } }
+  const { userId } = ok(await call('AddHumanUser', request, admin()))
+  return { userName, password, userId, email }
 }
 
 /** Signs in from an address, at one of the gateways. */
@@ -91,6 +97,59 @@ test('every spelling of a name counts alike, also for a name that no user has', 
     for (let n = 0; n < 8; n++) reasons.push(reasonOf(await signIn(spellings[n % 4]!, 'wrong-password', from, n % 2)))
     expect(reasons).toEqual([...Array(5).fill('CREDENTIALS_INVALID'), ...Array(3).fill('SIGN_IN_THROTTLED')])
   }
+})
+
+test('guesses count for the person, by whatever name and at whatever door', async () => {
+  const { userName, email, password, userId } = await newPerson()
+  // As soon as the address means the person.
+  await expect.poll(async () => reasonOf(await signIn(email, password, address())), { timeout: 10_000 }).toBe('in')
+  const { sessionToken: own } = ok(await signIn(userName, password, address()))
+  const { sessionId, sessionToken } = ok(await call('CreateSession', { userId }, admin()))
+  let from = ''
+  let headers: Record<string, string> = {}
+  const wrong = 'wrong-password'
+  const onPage = async () => {
+    const browser = openBrowserAt(publicUrl, '', headers)
+    const sent = { action: 'sign-in', login_name: email, password: wrong }
+    const { body } = await browser.submit(await browser.visit('/ui/account'), sent)
+    return body.includes('Too many') ? 'SIGN_IN_THROTTLED' : 'CREDENTIALS_INVALID'
+  }
+  const newPassword = unique('Password')
+  const change = { oldPassword: wrong, newPassword }
+  const set = { userId, currentPassword: wrong, newPassword: { password: newPassword } }
+  const doors: [() => Promise<string>, string][] = [
+    [async () => reasonOf(await signIn(userName, wrong, from)), 'CREDENTIALS_INVALID'],
+    [async () => reasonOf(await signIn(email, wrong, from, 1)), 'CREDENTIALS_INVALID'],
+    [onPage, 'CREDENTIALS_INVALID'],
+    [
+      async () => reasonOf(await call('CreateSession', { userId, password: wrong }, { ...admin(), headers })),
+      'CREDENTIALS_INVALID',
+    ],
+    [
+      async () =>
+        reasonOf(await call('SetSession', { sessionId, sessionToken, password: wrong }, { ...admin(), headers })),
+      'CREDENTIALS_INVALID',
+    ],
+    [
+      async () => reasonOf(await call('UpdateMyPassword', change, { url: house.url, token: own, headers })),
+      'PASSWORD_INVALID',
+    ],
+    [async () => reasonOf(await call('SetPassword', set, { url: house.url, token: own, headers })), 'PASSWORD_INVALID'],
+  ]
+  // Five in all.
+  for (const tried of [
+    [0, 1, 2, 3, 4],
+    [5, 6, 5, 6, 5],
+  ]) {
+    from = address()
+    headers = { 'x-forwarded-for': from }
+    for (const n of tried) expect(await doors[n]![0]()).toBe(doors[n]![1])
+    for (const [guess] of doors) expect(await guess()).toBe('SIGN_IN_THROTTLED')
+  }
+  // Nobody else waits for these guesses, and neither does the person at another address.
+  const other = await newPerson()
+  ok(await signIn(other.userName, other.password, from))
+  ok(await signIn(email, password, address()))
 })
 
 describe('a user may have five sessions where five are allowed:', () => {

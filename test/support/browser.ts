@@ -5,12 +5,15 @@ export interface Shown {
   body: string
 }
 
-/** A browser as far as pages without script need one: it keeps a cookie, and follows redirects to Roster. */
-export function openBrowserAt(url: string, cookie = '') {
+/**
+ * A browser as far as pages without script need one: it keeps a cookie, and follows redirects to Roster. `always`: the
+ * headers of each request.
+ */
+export function openBrowserAt(url: string, cookie = '', always: Record<string, string> = {}) {
   return { visit, submit, cookie: () => cookie }
 
   async function visit(path: string, init: RequestInit = {}): Promise<Shown> {
-    const headers = { ...(cookie && { cookie }), ...(init.headers as object) }
+    const headers = { ...always, ...(cookie && { cookie }), ...(init.headers as object) }
     const answer = await fetch(new URL(path, url), { redirect: 'manual', ...init, headers })
     const [set] = answer.headers.getSetCookie()
     if (set) cookie = set.split(';')[0]!

@@ -6,6 +6,7 @@ import type { StreamGuard } from '../listen/stream-guard.ts'
 import type { Authenticator } from '../auth/authenticate.ts'
 import type { Rates } from '../rate-limits/rates.ts'
 import type { StreamPlaces } from '../rate-limits/stream-places.ts'
+import type { OriginSettings } from './check-origin.ts'
 import type { Refusals } from './refusals.ts'
 import type { UnderWay } from '../rate-limits/under-way.ts'
 
@@ -25,8 +26,7 @@ export interface Gateway {
   stopping: AbortSignal
 }
 
-export interface CallSettings extends BodySettings {
-  PUBLIC_URL: string
+export interface CallSettings extends BodySettings, OriginSettings {
   TRUST_TRACEPARENT: string
   LOG_CALLS: number
   CALL_TIMEOUT_MS: number

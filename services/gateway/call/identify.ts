@@ -4,6 +4,7 @@ import { telemetry } from '#lib/telemetry/telemetry'
 import { isTraceparent } from '#lib/telemetry/traceparent'
 import type { Call } from '#lib/rpc/headers'
 import type { Method } from '#lib/rpc/methods'
+import { checkOrigin } from './check-origin.ts'
 import { readConditions } from './conditions.ts'
 import type { Header } from '../listen/headers.ts'
 import type { Credentials } from '../auth/authenticate.ts'
@@ -37,7 +38,10 @@ export interface Wait {
   signal: AbortSignal
 }
 
-/** Proves the caller, counts the call against the caller's rates, and reads its conditions. Errors of these three. */
+/**
+ * Proves the caller, counts the call against the caller's rates, checks where it comes from, and reads its conditions.
+ * Errors of these four.
+ */
 export async function identify(call: ArrivedCall, wait: Wait): Promise<IdentifiedCall> {
   const { gateway, arrival } = call
   const { authenticator, rates, streamGuard } = gateway
@@ -49,6 +53,7 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
   call.userId = proved.caller.userId
   call.home = proved.caller.organizationId
   rates.admit(proved.caller, method, clientAddress)
+  checkOrigin(gateway.config, method, header)
   let identity = await authenticator.actFor(proved, credentials)
   const authenticateAgain = async () => {
     const credentials = credentialsOf(arrival, wait, organization)

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The origins whose pages may read what a path answers. */
-export type Readers = 'none' | 'configured' | 'any'
+/** The origins whose pages may read what a path answers. `named`: those of CORS_ORIGINS, and none where it is empty. */
+export type Readers = 'none' | 'named' | 'configured' | 'any'
 
 export interface Cors {
   /** Gives the headers that let a page of this origin read the answer. */
@@ -53,6 +53,11 @@ const accepted = [
   'grpc-accept-encoding',
 ].join(', ')
 
+/** Whether the configured origins name this one. `*` names none. */
+export function isNamed(origins: string[], origin: string): boolean {
+  return origin !== '*' && origins.includes(origin)
+}
+
 /**
  * Allows cross-origin access, without the browser's credentials, to the given origins. Without any, all may have it.
  */
@@ -60,8 +65,8 @@ export function createCors(origins: string[]): Cors {
   const anyConfigured = origins.length === 0 || origins.includes('*')
   const headers = (origin: string | undefined, readers: Readers): Record<string, string> => {
     if (readers === 'none') return {}
-    const any = anyConfigured || readers === 'any'
-    if (origin === undefined || !(any || origins.includes(origin))) return { vary: 'Origin' }
+    const any = readers === 'any' || (readers === 'configured' && anyConfigured)
+    if (origin === undefined || !(any || isNamed(origins, origin))) return { vary: 'Origin' }
     return {
       vary: 'Origin',
       'access-control-allow-origin': any ? '*' : origin,

@@ -37,7 +37,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     const routes = findRoutes(path)
     const isPage = [...routes.values()].some((route) => route.isPage)
     // Programs in other pages have no business with ours.
-    const readers = isPage || path.startsWith('/ui/') ? 'none' : readersOf(routes)
+    const readers = isPage || path.startsWith('/ui/') ? 'none' : readersOf(request, routes, byGrpcPath.get(path))
     Object.assign(exchange.headers, cors.headers(request.headers.origin, readers))
     const preflight = cors.preflight(request.method, request.headers, readers)
     if (preflight) {
@@ -91,8 +91,16 @@ function encodingOf({ isPage, method }: Match) {
   return method.oauth ? serveOAuth : serveJson
 }
 
-function readersOf(routes: ReadonlyMap<string, Match>): Readers {
-  return [...routes.values()].some(({ method }) => method.anyOrigin) ? 'any' : 'configured'
+// A preflight asks for another verb than its own.
+function readersOf(
+  { method, headers }: IncomingMessage,
+  routes: ReadonlyMap<string, Match>,
+  called: Method | undefined,
+): Readers {
+  if ([...routes.values()].some(({ method }) => method.anyOrigin)) return 'any'
+  const verb = method === 'OPTIONS' ? headers['access-control-request-method'] : method
+  const meant = called ?? routes.get(verb ?? '')?.method
+  return meant?.namedOrigins ? 'named' : 'configured'
 }
 
 // Measures a request that is no call of an operation.

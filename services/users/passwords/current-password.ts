@@ -1,11 +1,10 @@
 import { invalid } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
+import { beginAttempt } from '../sign-in/check-password.ts'
 import { recordLater } from '../sign-in/failures.ts'
 import { findUserById } from '../names/login-user.ts'
 import { verifyPassword } from '../sign-in/password.ts'
-import { findKnown } from '../throttles/known-addresses.ts'
-import { countAttempt } from '../throttles/sign-in-attempts.ts'
 import { networkOf } from '../throttles/token-buckets.ts'
 import { passwordOf } from '../vocabulary/user.ts'
 
@@ -38,12 +37,9 @@ export async function proveCurrentPassword(
 }
 
 /** Counts an attempt to name the password of a user as an attempt to sign in as this user. */
-export async function countGuess(context: Context, userId: string, { clientAddress: address }: Call) {
+export async function countGuess(context: Context, userId: string, call: Call) {
   const user = await findUserById(context, userId)
-  const known = user && findKnown(context.keys, user.known, userId, address)
-  const loginName = user?.state.userName ?? ''
-  const attempt = await countAttempt(context, { loginName, address, knownUserId: known && userId })
-  return { user, known, ...attempt }
+  return beginAttempt(context, { loginName: user?.state.userName ?? userId, find: async () => user }, call)
 }
 
 /** The error for a password that is not the present one. */

@@ -70,7 +70,12 @@ export async function beginAttempt(
   const { clientAddress: address } = call
   const user = await (find ? find() : findLoginUser(context, loginName, call))
   const known = user && findKnown(context.keys, user.known, user.userId, address)
-  const attempt = await countAttempt(context, { loginName, address, knownUserId: known && user.userId })
+  const attempt = await countAttempt(context, {
+    loginName,
+    userId: user?.userId,
+    address,
+    isKnown: known !== undefined,
+  })
   return { user, known, ...attempt }
 }
 

@@ -24,8 +24,9 @@ afterAll(async () => {
 let made = 0
 const fresh = () => `10.${(made >> 16) & 255}.${(made >> 8) & 255}.${made++ & 255}`
 const newName = () => `name-${made++}`
-const attempt = (loginName: string, address: string, knownUserId?: string) =>
-  countAttempt(replicas[made++ % 2]!, { loginName, address, knownUserId })
+const attempt = (loginName: string, address: string, userId?: string, isKnown = false) =>
+  countAttempt(replicas[made++ % 2]!, { loginName, userId, address, isKnown })
+const atKnown = (loginName: string, address: string, userId: string) => attempt(loginName, address, userId, true)
 const waitOf = (work: Promise<unknown>) =>
   work.then(
     () => 0,
@@ -108,6 +109,24 @@ describe('attempts to sign in', () => {
     for (const spelling of spellings) expect(await waitOf(attempt(spelling, from))).toBeGreaterThan(0)
   })
 
+  test('count together for all names of a user, and as often for a name that nobody has', async () => {
+    const from = fresh()
+    const names = [newName(), newName(), newName()]
+    expect(await passing(3, () => attempt(names[0]!, from, 'user-3'))).toBe(3)
+    expect(await passing(4, () => attempt(names[1]!, from, 'user-3'))).toBe(2)
+    expect(await waitOf(attempt(names[2]!, from, 'user-3'))).toBeGreaterThan(0)
+    // Who is called like the id of another, or has the other part of a name, waits for nobody.
+    for (const [name, userId] of [['user-3'], [names[2]!], ['user-3', 'user-4']] as const)
+      expect(await waitOf(attempt(name, from, userId))).toBe(0)
+    const rowsOf = async (...tried: Parameters<typeof attempt>) => {
+      await replicas[0]!.sql`delete from turns`
+      await attempt(...tried)
+      return (await replicas[0]!.sql`select from turns`).length
+    }
+    for (const address of [fresh(), '2001:db8:a::/64'])
+      expect(await rowsOf(newName(), address)).toBe(await rowsOf(newName(), address, 'user-5'))
+  })
+
   test('may be a hundred at once from one address, and refused ones store nothing', async () => {
     const from = fresh()
     expect(await passing(100, () => attempt(newName(), from))).toBe(100)
@@ -171,9 +190,9 @@ describe('while a name is attacked', () => {
     await attack(name)
     await passing(101, () => attempt(newName(), from))
     expect(await waitOf(attempt(newName(), from))).toBeGreaterThan(0)
-    expect(await passing(6, () => attempt(name, from, 'user-1'))).toBe(5)
-    expect(await waitOf(attempt(name, from, 'user-1'))).toBeLessThanOrEqual(30)
-    expect(await waitOf(attempt(name, from, 'user-2'))).toBe(0)
+    expect(await passing(6, () => atKnown(name, from, 'user-1'))).toBe(5)
+    expect(await waitOf(atKnown(name, from, 'user-1'))).toBeLessThanOrEqual(30)
+    expect(await waitOf(atKnown(name, from, 'user-2'))).toBe(0)
   })
 })
 

@@ -38,6 +38,7 @@ function ofSuite() {
           page: false,
           form: undefined,
           anyOrigin: false,
+          namedOrigins: false,
           // Each stream of Roster reads.
           reads: streams || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
           streams,
