@@ -8,6 +8,7 @@ const followers: Record<StoringService, Record<string, StoringService>> = {
   users: {
     'organization-states': 'grants',
     'organization-removal': 'grants',
+    'organization-sessions': 'grants',
     applications: 'grants',
     forgetting: 'users',
     'login-addresses': 'users',

@@ -105,8 +105,8 @@ function unsent(user: User | undefined): Code | undefined {
 function projectState(before: Aggregate<User>, { id, organizationId, changedAt, state }: Aggregate<User>): Write[] {
   if (state?.removed && !state.former)
     return [
+      withoutTokens((sql) => sql`user_id = ${id}`),
       ...[
-        'tokens',
         'passwords',
         'known_addresses',
         'login_addresses',
@@ -135,10 +135,17 @@ function projectState(before: Aggregate<User>, { id, organizationId, changedAt, 
     ...(ended ? [beginErasure({ userId: id, organizationId, removedAt: changedAt, forgetAt })] : []),
     ...(restored ? [endErasure(id)] : []),
     ...(isActive(before.state) && !isActive(state)
-      ? [withoutTokens((sql) => sql`user_id = ${id} and (session_id <> '' or token_id is not null)`)]
+      ? [
+          withoutTokens((sql) => sql`user_id = ${id} and (session_id <> '' or token_id is not null)`),
+          withoutHalfDone(id),
+        ]
       : []),
     ...projectSignOut(before, id, state),
   ]
+}
+
+function withoutHalfDone(userId: string): Write {
+  return (sql) => sql`delete from half_done_sessions where user_id = ${userId}`
 }
 
 function projectSignOut(before: Aggregate<User>, id: string, state: User | undefined): Write[] {

@@ -4,7 +4,7 @@ import { subjectKeyOf } from '#lib/encryption/personal'
 import type { StoredState } from '#lib/encryption/encrypted-fields'
 import { writeAccess } from './access/access-rows.ts'
 import type { Context } from './context.ts'
-import { inOpenOrganization } from './organizations/in-open-organization.ts'
+import { sessionSinceOpen } from './organizations/in-open-organization.ts'
 import { isActive } from './states/user-state.ts'
 import type { User } from './vocabulary/user.ts'
 
@@ -83,7 +83,7 @@ export async function findToken(
       dpop_thumbprint as "dpopThumbprint", authorization_id as "authorizationId", u.state, u.sequence, ${subjectKeyOf(sql, sql`u.id`)} as key
     from tokens t join aggregates u on u.type = 'user' and u.id = t.user_id
     where hash = ${hash} and (expires_at is null or expires_at > roster_now())
-      and ${inOpenOrganization(sql, sql`t.organization_id`)}
+      and ${sessionSinceOpen(sql, sql`t.organization_id`, sql`t.session_id`)}
   `)
   if (!row) return undefined
   const { state, sequence, key, ...found } = row

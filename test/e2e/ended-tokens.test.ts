@@ -98,6 +98,12 @@ const reasons: [string, Ends, string, string][] = [
   ['the user was locked', ofUser('LockUser'), 'login_required', all],
   ['the user was locked and unlocked', inTurn(ofUser('LockUser'), ofUser('UnlockUser')), 'login_required', all],
   ['the user was deactivated', ofUser('DeactivateUser'), 'login_required', all],
+  [
+    'the user was deactivated and reactivated',
+    inTurn(ofUser('DeactivateUser'), ofUser('ReactivateUser')),
+    'login_required',
+    all,
+  ],
   ['the user was removed', ofUser('DeleteUser'), 'login_required', all],
   [
     'the user got another password',
@@ -108,6 +114,15 @@ const reasons: [string, Ends, string, string][] = [
   [
     'the organization was deactivated',
     ({ person }) => act('DeactivateOrganization', {}, person.organization),
+    'login_required',
+    all,
+  ],
+  [
+    'the organization was deactivated and reactivated',
+    inTurn(
+      ({ person }) => act('DeactivateOrganization', {}, person.organization),
+      ({ person }) => act('ReactivateOrganization', {}, person.organization),
+    ),
     'login_required',
     all,
   ],

@@ -43,7 +43,7 @@ export function createCallerCache(nats: Nats, maxAge: number): CallerCache {
         homes.evict(({ userId }) => userId === changed)
         places.evict(({ userId }) => userId === changed)
       } else {
-        holders.evict(({ standsOn }) => standsOn.includes(changed))
+        holders.evict(({ user, standsOn }) => user.organizationId === organizationId || standsOn.includes(changed))
         organizations.evict((known) => known === organizationId)
         homes.evict((home) => home.organizationId === organizationId)
         places.evict((place) => place.organizationId === organizationId)

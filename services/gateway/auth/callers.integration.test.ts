@@ -109,6 +109,17 @@ test('an announcement about an organization refuses its users and drops roles th
   expect(await call(ofAcme)).toBe('ok')
 })
 
+test('an announcement about an organization has each token of its users looked up again, and those of no others', async () => {
+  const people = ['acme', 'home'].map((organizationId) => ({ userId: `of-${organizationId}`, organizationId }))
+  const [ofAcme, ofHome] = people.map(newToken) as [string, string]
+  expect(await Promise.all([call(ofAcme), call(ofHome)])).not.toContain('TOKEN_INVALID')
+  // Its session ended while the organization was closed.
+  for (const token of [ofAcme, ofHome]) gateway.backstage.callers.delete(token)
+  await announce(everybodyOf('acme'))
+  expect(await call(ofAcme)).toBe('TOKEN_INVALID')
+  expect(await call(ofHome)).not.toBe('TOKEN_INVALID')
+})
+
 test('a lookup that an announcement overtook is not cached, and no later call joins it', async () => {
   const [token] = [newToken({ ...owner, userId: 'raced' }), newToken({ ...owner, userId: 'raced' })]
   const { promise: released, resolve: release } = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-import type { AggregateKey } from '#lib/eventstore/aggregate'
+import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import { RosterError } from '#lib/errors'
 import type { ServiceCall } from '#lib/rpc/call'
 import type { OrganizationStatus } from '../../organization-status.ts'
@@ -6,7 +6,7 @@ import { isOpen } from '../../organization-status.ts'
 import { closureKey, openness } from '../applications/closures.ts'
 import type { ProjectCopy } from '../applications/application-copy.ts'
 import type { Context } from '../context.ts'
-import { statuses } from '../organizations/statuses.ts'
+import { beganSinceOpen, statuses } from '../organizations/statuses.ts'
 import type { Admission, Facts, LoginPolicy, RequestFacts } from '../policy/facts.ts'
 import { loadLoginPolicy } from '../policy/load-login-policy.ts'
 import { isActive } from '../states/user-state.ts'
@@ -55,11 +55,12 @@ export function keysOf({ application, project, sessionId, userId, organizationId
 export function factsFrom(
   appearance: Appearance,
   // Each has a state of its own kind.
-  read: ({ state?: unknown } | undefined)[],
+  read: (Aggregate | undefined)[],
   request: RequestFacts | undefined,
   now: Date,
 ): Facts {
   const { browserId, sessionId, userId, organizationId, access, policy, application, project } = appearance
+  const [, begun, ofHome] = read
   const [user, session, status, ofProject, closure, projectClosure, consent] = read.map((each) => each?.state) as [
     User | undefined,
     Session | undefined,
@@ -89,6 +90,7 @@ export function factsFrom(
         !session.ended &&
         (browserId === undefined || session.browserId === browserId) &&
         Date.parse(session.expiresAt) > now.getTime() &&
+        beganSinceOpen(begun!, ofHome) &&
         outlives(user, sessionId, session.signOuts ?? 0),
       expiresAt: new Date(session.expiresAt),
       factors: (session.factors ?? []).map(({ kind, at }) => ({ kind, at: new Date(at) })),

@@ -1,4 +1,5 @@
 import { orUnavailable, type Sql, type Statement } from '#lib/database/database'
+import { sessionSinceOpen } from '../organizations/in-open-organization.ts'
 import type { Browser } from './browser.ts'
 
 /** A session of a browser. */
@@ -33,7 +34,7 @@ export async function sessionsOf(
     join tokens t on t.session_id <> '' and t.session_id = s.session_id and t.expires_at > roster_now()
     left join browser_uses u
       on u.browser_id = s.browser_id and u.application_id = ${applicationId} and u.session_id = s.session_id
-    where s.browser_id = ${browser.id}
+    where s.browser_id = ${browser.id} and ${sessionSinceOpen(sql, sql`t.organization_id`, sql`t.session_id`)}
     order by s.used_at desc
   `)
 }

@@ -1,17 +1,17 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { addMachineSecret } from '../operations/credential/add-machine-secret.ts'
 import { authenticate } from '../operations/internal/authenticate.ts'
 import { issueToken } from '../operations/oauth/issue-token.ts'
 import { callIn } from '../test-users.ts'
 import { hashToken } from '../token.ts'
-import { openOrganizations, reasonOf } from './testing/organizations.ts'
+import { openOrganizations, reasonOf, soon } from './testing/organizations.ts'
 
 const organizations = await openOrganizations()
 const { users, own, happens, hasState, addMachine, addHuman, signIn, held } = organizations
 beforeEach(() => organizations.begin())
 afterAll(() => organizations.stop())
 
-test('no user signs in to a deactivated organization, and its tokens are refused until it is active again', async () => {
+test('no user signs in to a deactivated organization; tokens of its machines are refused until it is active again, and its sessions end', async () => {
   const human = `${own.organizationId}-human`
   const machine = `${own.organizationId}-machine`
   await addHuman(human)
@@ -53,7 +53,9 @@ test('no user signs in to a deactivated organization, and its tokens are refused
   expect(await reasonOf(obtain())).toBe('INVALID_CLIENT')
   await happens('reactivated', 3)
   await hasState('active')
-  expect(await holders()).toEqual(['ok', 'ok'])
+  expect(await holders()).toEqual(['TOKEN_INVALID', 'ok'])
+  const left = () => users.sql`select from tokens where user_id = ${human}`
+  await vi.waitFor(async () => expect(await left()).toHaveLength(0), soon)
   expect(await reasonOf(signIn(human))).toBe('ok')
   expect(await reasonOf(obtain())).toBe('ok')
 })

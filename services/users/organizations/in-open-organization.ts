@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '#lib/database/database'
+import type { Fragment, Sql, Transaction } from '#lib/database/database'
 import { organizationType } from '../vocabulary/organization.ts'
 
 /** The condition that this column names an organization that is neither deactivated nor removed. */
@@ -8,4 +8,24 @@ export function inOpenOrganization(sql: Sql, column: Fragment): Fragment {
       select from aggregates o where o.type = ${organizationType} and o.id = ${column} and o.state ->> 'state' <> 'active'
     )
   `
+}
+
+/**
+ * The condition that what a person of the organization began at a time is not over: a deactivation ends all that began
+ * before it, and a reactivation brings none of it back. Without a time, only whether the organization is open counts.
+ */
+export function begunSinceOpen(sql: Sql | Transaction, column: Fragment, began: Fragment): Fragment {
+  return sql`
+    not exists (
+      select from aggregates o
+      where o.type = ${organizationType} and o.id = ${column}
+        and (o.state ->> 'state' <> 'active' or ${began} <= o.changed_at)
+    )
+  `
+}
+
+/** The same, of the session that a column names. A token of none has no such time. */
+export function sessionSinceOpen(sql: Sql | Transaction, column: Fragment, sessionId: Fragment): Fragment {
+  const began = sql`(select created_at from aggregates s where s.type = 'session' and s.id = ${sessionId})`
+  return begunSinceOpen(sql, column, began)
 }

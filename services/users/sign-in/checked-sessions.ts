@@ -1,6 +1,7 @@
 import type { CheckedSession } from '#gen/roster/users/v1/session_service'
 import type { Fragment, Sql } from '#lib/database/database'
 import type { Existing } from '#lib/eventstore/aggregate'
+import { begunSinceOpen } from '../organizations/in-open-organization.ts'
 import type { User } from '../vocabulary/user.ts'
 
 /** A living session, half-done or whole, and when its password was checked: null where it was not. */
@@ -33,10 +34,11 @@ export function livingSessions(sql: Sql, found: (table: Fragment) => Fragment): 
         a.sequence::int as sequence, ${passwordAt} as password_at
       from tokens t join aggregates a on a.type = 'session' and a.id = t.session_id
       where t.session_id <> '' and t.expires_at > roster_now() and not (a.state ->> 'ended')::boolean
-        and (${found(sql`t`)})
+        and ${begunSinceOpen(sql, sql`t.organization_id`, sql`a.created_at`)} and (${found(sql`t`)})
       union all
       select h.session_id, h.user_id, h.expires_at, h.began_at, h.began_at, 0, null::timestamptz
-      from half_done_sessions h where h.expires_at > roster_now() and (${found(sql`h`)})
+      from half_done_sessions h where h.expires_at > roster_now()
+        and ${begunSinceOpen(sql, sql`h.organization_id`, sql`h.began_at`)} and (${found(sql`h`)})
     ) s
   `
 }

@@ -136,7 +136,7 @@ test('one that was ended, and one of a locked user, become no whole one', async 
   await deleteSession.handle(users, { ...ended, sessionToken: '' }, call())
   expect(await reasonOf(goOn(ended, person.password))).toBe('SESSION_NOT_FOUND')
   await lockUser(users, { userId: person.userId }, call())
-  expect(await reasonOf(goOn(locked, person.password))).toBe('CREDENTIALS_INVALID')
+  expect(await reasonOf(goOn(locked, person.password))).toBe('SESSION_NOT_FOUND')
   expect(await reasonOf(begin(person))).toBe('USER_NOT_FOUND')
   expect(await reasonOf(begin({ userId: 'unknown' }))).toBe('USER_NOT_FOUND')
   expect(await living(person)).toEqual([])

@@ -4,6 +4,7 @@ import { orUnavailable, type Sql, type Statement } from '#lib/database/database'
 import type { Room } from '#lib/eventstore/command'
 import type { Context } from '../context.ts'
 import type { LoginUser } from '../names/login-user.ts'
+import { begunSinceOpen } from '../organizations/in-open-organization.ts'
 import { networkOf } from '../throttles/token-buckets.ts'
 import { hashToken, newToken } from '../token.ts'
 import { sessionNotFound } from './sessions.ts'
@@ -47,8 +48,9 @@ export async function findHalfDone(sql: Sql, sessionId: string, token?: string):
   const [row] = await orUnavailable(sql<HalfDoneSession[]>`
     select session_id as "sessionId", user_id as "userId", organization_id as "organizationId", lifetime,
       began_at as "beganAt", expires_at as "expiresAt"
-    from half_done_sessions
+    from half_done_sessions h
     where session_id = ${sessionId} and expires_at > roster_now()
+      and ${begunSinceOpen(sql, sql`h.organization_id`, sql`h.began_at`)}
       ${token === undefined ? sql`` : sql`and hash = ${hashToken(token)}`}
   `)
   return row

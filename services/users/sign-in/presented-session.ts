@@ -1,6 +1,7 @@
 import { orUnavailable } from '#lib/database/database'
 import type { Existing, Read } from '#lib/eventstore/aggregate'
 import type { Context } from '../context.ts'
+import { sessionSinceOpen } from '../organizations/in-open-organization.ts'
 import { hashToken } from '../token.ts'
 import type { Session } from '../vocabulary/session.ts'
 import { findHalfDone, type HalfDoneSession } from './half-done-sessions.ts'
@@ -21,8 +22,9 @@ export async function findPresented(
     return halfDone && { halfDone }
   }
   const [row] = await orUnavailable(context.sql`
-    select from tokens
+    select from tokens t
     where hash = ${hashToken(token)} and session_id = ${sessionId} and expires_at > roster_now()
+      and ${sessionSinceOpen(context.sql, context.sql`t.organization_id`, context.sql`t.session_id`)}
   `)
   return row && !whole.state.ended ? { whole } : undefined
 }

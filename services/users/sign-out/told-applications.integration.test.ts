@@ -18,6 +18,7 @@ import { issueToken } from '../operations/oauth/issue-token.ts'
 import { deleteSession } from '../operations/session/delete-session.ts'
 import { setPassword } from '../operations/password/set-password.ts'
 import { deactivateUser } from '../operations/user/deactivate-user.ts'
+import { deleteUser } from '../operations/user/delete-user.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { pruneSessions } from '../sign-in/sessions.ts'
 import { endSurplus } from '../sign-in/surplus.ts'
@@ -111,6 +112,7 @@ test('those are told that have an ID token of the session and an address, and on
 test.each([
   ['a lock', (userId: string) => lockUser(users, { userId }, callIn('acme'))],
   ['a deactivation', (userId: string) => deactivateUser(users, { userId }, callIn('acme'))],
+  ['a removal for good', (userId: string) => deleteUser(users, { userId, forgetNow: true }, callIn('acme'))],
   [
     'another password',
     (userId: string) =>

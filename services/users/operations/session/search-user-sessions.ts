@@ -8,6 +8,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Paging } from '#lib/search/cursor'
 import { search } from '#lib/search/search'
 import type { Context } from '../../context.ts'
+import { sessionSinceOpen } from '../../organizations/in-open-organization.ts'
 
 export async function searchMySessions(
   context: Context,
@@ -44,7 +45,8 @@ async function searchSessions(
     from: sql`tokens t`,
     // A session has one browser, if any.
     shown: sql`left join browser_sessions b on b.session_id = t.session_id`,
-    where: sql`t.user_id = ${userId} and t.session_id <> '' and t.expires_at > roster_now()`,
+    where: sql`t.user_id = ${userId} and t.session_id <> '' and t.expires_at > roster_now()
+      and ${sessionSinceOpen(sql, sql`t.organization_id`, sql`t.session_id`)}`,
     // The ids are UUIDs of version 7, which hold the time.
     order: { by: [{ column: sql`t.session_id collate "C"`, type: 'text' }], descending: true },
   })

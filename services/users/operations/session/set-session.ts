@@ -15,7 +15,7 @@ import { findPresented } from '../../sign-in/presented-session.ts'
 import { sessionNotFound } from '../../sign-in/sessions.ts'
 import { isActive } from '../../states/user-state.ts'
 import { isOpen } from '../../../organization-status.ts'
-import { statuses } from '../../organizations/statuses.ts'
+import { beganSinceOpen, statuses } from '../../organizations/statuses.ts'
 import { hashToken, newToken } from '../../token.ts'
 import type { Session, SessionEvent } from '../../vocabulary/session.ts'
 import { outlives } from '../../vocabulary/sign-outs.ts'
@@ -73,7 +73,8 @@ async function checkAgain(
       if (!session.state || session.sequence !== known.sequence) throw sessionNotFound()
       const { state } = user as Aggregate<User>
       if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status!)) throw credentialsInvalid()
-      if (!outlives(state, known.id, session.state.signOuts ?? 0)) throw sessionNotFound()
+      if (!outlives(state, known.id, session.state.signOuts ?? 0) || !beganSinceOpen(session, status))
+        throw sessionNotFound()
       const end = endOf(policy, now, lifetime)
       return {
         events: [{ type: 'factor.checked', payload: { userId, kind: 'password', expiresAt: end.toISOString() } }],
