@@ -8,6 +8,7 @@ import { flushed, type Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import { type AskingNats, createClient } from '#lib/rpc/call'
 import { addMicroService } from '#lib/rpc/micro-service'
+import { throttled } from '#lib/throttled'
 import { createCallerSigner } from '#lib/rpc/signatures/sign-callers'
 import { createClientAddresses } from './listen/client-addresses.ts'
 import { createAuthenticator } from './auth/authenticate.ts'
@@ -62,6 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     streamPlaces: createStreamPlaces(config),
     refusals: createRefusals(createClient(nats, GrantsDefinition, internalCalls.gateway.grants)),
     underWay: createUnderWay({ inAll, perConnection }),
+    warnOfHost: throttled(log, 'pages come under another Host than PUBLIC_URL: let the proxy pass it on'),
     stopping: stopping.signal,
   }
   const grpc = createGrpcServer(config)
