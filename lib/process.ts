@@ -72,7 +72,7 @@ function measure(nats: () => Nats): void {
 
 /**
  * Runs a service as a process: starts it, stops it on SIGTERM or SIGINT within ten seconds, and exits. A service that
- * still waits for a server at its start has nothing to finish, so it ends within a second.
+ * still waits for a server at its start has nothing to finish, so it ends within a second. SIGHUP ends nothing.
  * Exit code 0 after a stop. Exit code 1 when the service cannot start, does not stop in time, or lets an error go
  * uncaught.
  */
@@ -101,6 +101,8 @@ function runProcess(log: Log, start: () => Promise<Service>): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  // By custom it asks to read files again, which happens by itself: Node's default would end the process at once.
+  process.on('SIGHUP', () => log.info('SIGHUP changes nothing: docs/settings.md says which files are read again'))
 }
 
 // A start leaves much garbage, and the heap that grew for it. Without calls V8 would keep both for ever: a third of the
