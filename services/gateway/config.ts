@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls'
-import { lowestLevel, natsUrl, publicUrl } from '#lib/config/common-settings'
+import { healthSettings, lowestLevel, natsUrl, publicUrl } from '#lib/config/common-settings'
 import {
   described,
   integer,
@@ -77,6 +77,7 @@ export const settings = {
     compression,
   ),
   LOG_LEVEL: lowestLevel,
+  ...healthSettings,
   LOG_CALLS: described(
     'The calls of which the log has a line: a thousand a second are 200 GB a day. Those that fail are always there',
     loggedCalls,

@@ -20,7 +20,7 @@ import { answerBrokenRequests, inOrder } from './listen/http1-requests.ts'
 import { createListener } from './listen/listener.ts'
 import { createStreamGuard } from './listen/stream-guard.ts'
 import { addHealth } from './health/grpc-health.ts'
-import { watchReadiness } from './health/readiness.ts'
+import { isReady, watchReadiness } from './health/readiness.ts'
 import { createHttpHandler } from './protocols/http-handler.ts'
 import { createCors } from './listen/cors.ts'
 import { startKeeper } from './keeper.ts'
@@ -98,6 +98,10 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
 
   return {
     port,
+    async problem() {
+      const { missing } = await readiness.look()
+      return isReady(missing) ? undefined : `gateway misses ${missing.join(', ')}`
+    },
     async stop() {
       readiness.close()
       stopping.abort()
