@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readText } from '#lib/config/read-config'
+import { readSettingFile } from '#lib/config/setting-file'
 import { deriveKeys } from './derive-keys.ts'
 import { draftOf, replaceFile } from './replace-file.ts'
 
@@ -8,9 +10,9 @@ import { draftOf, replaceFile } from './replace-file.ts'
  * Writes the keys of each service into a folder of its own. They come from the root in ROSTER_ENCRYPTION_KEY, else
  * from the root in the file. Without a root, one is made.
  */
-export function writeKeys(rootFile: string, folder: string, given = process.env['ROSTER_ENCRYPTION_KEY']): void {
+export function writeKeys(rootFile: string, folder: string, given = readText('ROSTER_ENCRYPTION_KEY')): void {
   if (!given) makeRoot(rootFile)
-  const keys = deriveKeys(given || readFileSync(rootFile, 'utf8').trim())
+  const keys = deriveKeys(given || readSettingFile(rootFile))
   // The gateway comes last: by then all others know the keys that it signs with.
   for (const [service, variables] of Object.entries(keys))
     for (const [name, value] of Object.entries(variables)) replaceFile(join(folder, service, name), `${value}\n`, 0o400)

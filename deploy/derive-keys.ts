@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readText } from '#lib/config/read-config'
 import { wrappedFor } from '#lib/encryption/subject-keys'
 import { decodeKey, keyId, purposeKey } from '#lib/encryption/keys'
 
@@ -85,9 +85,8 @@ function secrets(root: string): string {
 }
 
 if (import.meta.main) {
-  const { ROSTER_ENCRYPTION_KEY: given, ROSTER_ENCRYPTION_KEY_FILE: file } = process.env
-  const root = given || (file && readFileSync(file, 'utf8').trim())
   try {
+    const root = readText('ROSTER_ENCRYPTION_KEY')
     if (!root) throw new Error('ROSTER_ENCRYPTION_KEY is not set (nor ROSTER_ENCRYPTION_KEY_FILE)')
     process.stdout.write(secrets(root))
   } catch (error) {

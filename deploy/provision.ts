@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
+import { readText } from '#lib/config/read-config'
 import { nameHolders } from '#lib/schema/name-holders'
 import { isConnectionError } from '#lib/database/database'
 import { driverOptions } from '#lib/database/database-url'
@@ -229,14 +229,9 @@ function roleUrl({ first, hosts }: ServerUrls, name: string, password: string): 
 }
 
 function setting(name: string): string {
-  const value = optionalSetting(name)
+  const value = readText(name)
   if (!value) throw new Error(`${name} (or ${name}_FILE) is not set.`)
   return value
-}
-
-function optionalSetting(name: string): string | undefined {
-  const file = process.env[`${name}_FILE`]
-  return (file ? readFileSync(file, 'utf8').trim() : process.env[name]) || undefined
 }
 
 if (import.meta.main) {
@@ -249,7 +244,7 @@ if (import.meta.main) {
     const services = Object.fromEntries(passwords) as Record<StoringService, string>
     await provision(
       setting('DATABASE_URL'),
-      { ...services, operator: optionalSetting('ROSTER_OPERATOR_DB_PASSWORD') },
+      { ...services, operator: readText('ROSTER_OPERATOR_DB_PASSWORD') },
       { dedicated, say: console.error },
     )
   } catch (error) {

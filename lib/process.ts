@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { roster } from './health/release.ts'
+import { type FindProblem, type HealthSettings, showHealth } from './health/show-health.ts'
 import { createLog, type Log } from './log.ts'
 import { logLines } from './log-lines.ts'
 import { connectNats, type Nats } from './nats/connect-nats.ts'
@@ -13,6 +14,8 @@ import { throttled } from './throttled.ts'
 
 /** A running service. `stop` refuses new work, finishes the work under way and closes all that the service opened. */
 export interface Service {
+  /** Why it can answer no calls now, although it has started and NATS is there. */
+  problem?: FindProblem
   stop(): Promise<void>
 }
 
@@ -33,27 +36,35 @@ const lastWordsWithin = 1500
  * Runs a service as this process, with its own NATS connection. Its settings come from the environment; OpenTelemetry
  * has its own there.
  */
-export function runService<Config extends { NATS_URL: string }>(
+export function runService<Config extends { NATS_URL: string } & HealthSettings>(
   name: string,
   readConfig: () => Config,
   start: (parts: Parts<Config>) => Promise<Service>,
 ): void {
   const wanted = readWanted(process.env)
   const log = createLog(name, process.env.LOG_LEVEL, logLines, wanted.traces.length > 0)
+  let nats: Nats | undefined
+  let problem: FindProblem = () => {
+    const waits = nats ? String(nats.waits) : 'NATS'
+    return `${name} starts${waits && ` and waits for ${waits}`}`
+  }
   runProcess(log, async () => {
     const config = readConfig()
+    await showHealth(config, () => problem(), log)
     const endTelemetry = await startTelemetry(
       { name, version: roster.version },
       wanted,
       throttled(log, 'telemetry failed'),
     )
-    measure(() => nats)
-    const nats = await connectNats(config.NATS_URL, name, log)
+    measure(() => nats!)
+    nats = await connectNats(config.NATS_URL, name, log)
     const service = await start({ config, nats, log })
+    problem = () => (nats!.connected() ? service.problem?.() : `${name} cannot reach NATS`)
     return {
       async stop() {
+        problem = () => `${name} stops`
         await service.stop()
-        await nats.connection.drain()
+        await nats!.connection.drain()
         await Promise.race([endTelemetry(), sleep(lastWordsWithin, undefined, { ref: false })])
       },
     }
@@ -72,7 +83,7 @@ function measure(nats: () => Nats): void {
 
 /**
  * Runs a service as a process: starts it, stops it on SIGTERM or SIGINT within ten seconds, and exits. A service that
- * still waits for a server at its start has nothing to finish, so it ends within a second.
+ * still waits for a server at its start has nothing to finish, so it ends within a second. SIGHUP ends nothing.
  * Exit code 0 after a stop. Exit code 1 when the service cannot start, does not stop in time, or lets an error go
  * uncaught.
  */
@@ -101,6 +112,8 @@ function runProcess(log: Log, start: () => Promise<Service>): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  // By custom it asks to read files again, which happens by itself: Node's default would end the process at once.
+  process.on('SIGHUP', () => log.info('SIGHUP changes nothing: docs/settings.md says which files are read again'))
 }
 
 // A start leaves much garbage, and the heap that grew for it. Without calls V8 would keep both for ever: a third of the

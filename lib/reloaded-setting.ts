@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Setting } from './config/read-config.ts'
+import { readSettingFile } from './config/setting-file.ts'
 import type { Log } from './log.ts'
 
 /**
@@ -44,7 +44,7 @@ function reload<T>(
   function refresh(): T {
     lookedAt = performance.now()
     try {
-      const text = readFileSync(file, 'utf8').trim()
+      const text = readSettingFile(file)
       if (text !== known.text) {
         known = { text, value: read(text) }
         log.info({ file }, 'a setting changed with its file')

@@ -174,6 +174,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     services: services(feed, createCheckpointList(asked)),
   })
   return {
+    problem: () => session.refusal()?.message,
     async stop() {
       await stopAll(waitedFor)
       await answering.stop()

@@ -1,4 +1,4 @@
-import { lowestLevel, natsUrl } from './config/common-settings.ts'
+import { healthSettings, lowestLevel, natsUrl } from './config/common-settings.ts'
 import { described } from './config/read-config.ts'
 import { postgresUrl } from './database/database-url.ts'
 import { checkpointInterval, largestEvent } from './eventstore/limits.ts'
@@ -29,4 +29,5 @@ export const storingSettings = {
     checkpointInterval,
   ),
   LOG_LEVEL: lowestLevel,
+  ...healthSettings,
 }

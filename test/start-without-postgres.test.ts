@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { freePort } from '../deploy/local/ports.ts'
 import type { Servers } from '../deploy/local/servers.ts'
 import { type Cable, layCable } from './support/cable.ts'
 import { startOwnNats } from './support/publishing.ts'
@@ -32,8 +34,9 @@ afterAll(async () => {
 
 type Name = 'users' | 'grants' | 'idp'
 
-function start(name: Name, databaseUrl = through(name)) {
+function start(name: Name, databaseUrl = through(name), more = {}) {
   const env = {
+    ...more,
     PATH: process.env['PATH'],
     DATABASE_URL: databaseUrl,
     NATS_URL: servers.natsUrl[name],
@@ -65,6 +68,15 @@ async function healthOf(name: Name, natsUrl = servers.natsUrl[name]): Promise<st
   return said.trim()
 }
 
+// The check of docker-compose.yml, with another file.
+function composeCheck(file: string): string {
+  const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8')
+  return /CMD-SHELL\n\s+- (.+)/
+    .exec(compose)![1]!
+    .replaceAll('$$', () => '$')
+    .replaceAll('/tmp/health', file)
+}
+
 const answers = (name: Name) => () => nats.connection.request(`$SRV.PING.${name}`, '', { timeout: 500 })
 
 test('the check of a container whose service does not listen says so', async () => {
@@ -74,13 +86,32 @@ test('the check of a container whose service does not listen says so', async () 
 describe.each(['users', 'grants', 'idp'] as const)('%s that starts without PostgreSQL', (name) => {
   test('waits, and answers once PostgreSQL is there', async () => {
     cable.cut()
-    const waiting = start(name)
+    const [port, file] = [await freePort(0), join(servers.home.dir, `health-${name}`)]
+    const waiting = start(name, undefined, { HEALTH_PORT: String(port), HEALTH_FILE: file })
     await says(waiting, 'waiting for PostgreSQL')
+    const starts = expect.stringMatching(new RegExp(`^${name} starts and waits for PostgreSQL 20[-0-9T:.]+Z$`))
+    const atPort = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`)
+      return [answer.status, ((await answer.json()) as { status: string }).status]
+    }
+    const inCompose = () => spawnSync('sh', ['-c', composeCheck(file)], { encoding: 'utf8' })
+    expect(await atPort('/healthz')).toEqual([200, 'ok'])
+    expect(await atPort('/readyz')).toEqual([503, starts])
+    await expect.poll(() => inCompose().stdout.trim(), { timeout: 10_000 }).toEqual(starts)
+    expect(inCompose().status).toBe(1)
     expect(await healthOf(name)).toMatch(new RegExp(`^${name} starts and waits for PostgreSQL since 20[-0-9T:.]+Z$`))
     cable.mend()
     await vi.waitFor(answers(name), { timeout: 30_000 })
     expect(await healthOf(name)).toBe('')
+    await expect.poll(() => atPort('/readyz'), { timeout: 10_000 }).toEqual([200, 'ok'])
+    await expect.poll(() => inCompose().status, { timeout: 10_000 }).toBe(0)
     expect(waiting.exitCode).toBeNull()
+    // A process that hangs or is dead renews nothing.
+    waiting.kill('SIGKILL')
+    await once(waiting, 'exit')
+    const before = Date.now() / 1000 - 20
+    utimesSync(file, before, before)
+    expect(inCompose().status).toBe(1)
   })
 
   test('ends at once on a signal', async () => {

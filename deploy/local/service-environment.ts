@@ -97,6 +97,9 @@ function tlsSettings(env: Record<string, string | undefined> = process.env) {
 const tlsNames = ['TLS_CERT', 'TLS_CERT_FILE', 'TLS_KEY', 'TLS_KEY_FILE']
 const shared = [
   'PORT',
+  // Each service needs its own.
+  'HEALTH_PORT',
+  'HEALTH_FILE',
   'DATABASE_URL',
   'NATS_URL',
   'NATS_KEEPER_URL',

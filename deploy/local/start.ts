@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readText } from '#lib/config/read-config'
 import { provision, storingServices, type StoringService } from '../provision.ts'
 import { deriveKeys } from '../derive-keys.ts'
 import { bundledEntry } from './bundles.ts'
@@ -104,11 +104,7 @@ function databasePasswords(home: Home): Record<StoringService | 'operator', stri
 // DATABASE_URL_FILE and its like: the content stands for the variable.
 function withFiles(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
   const names = ['DATABASE_URL', 'NATS_URL', 'REDIS_URL', 'SMTP_URL', 'ROSTER_ENCRYPTION_KEY']
-  const read = names.flatMap((name) => {
-    const file = env[`${name}_FILE`]
-    return file ? [[name, readFileSync(file, 'utf8').trim()]] : []
-  })
-  return { ...env, ...Object.fromEntries(read) }
+  return { ...env, ...Object.fromEntries(names.map((name) => [name, readText(name, env)])) }
 }
 
 let stopping = false

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { described, oneOf, origin, serverUrls } from './read-config.ts'
+import { described, integer, oneOf, optional, origin, serverUrls, type Setting } from './read-config.ts'
 
 /** `PUBLIC_URL`, for the gateway and for each service that writes it into something. */
 export const publicUrl = described(
@@ -18,3 +18,18 @@ export const logLevels = [...Object.values(pino.levels.labels), 'silent']
 
 /** `LOG_LEVEL`. */
 export const lowestLevel = described('The lowest level that the log writes', oneOf(logLevels, 'info'))
+
+const { read: readPort, accepts: ports } = integer(1, 65_535)
+const port: Setting<number | undefined> = { read: readPort, default: undefined, accepts: ports! }
+
+/** Where a service shows its health. */
+export const healthSettings = {
+  HEALTH_PORT: described(
+    'The port of [health checks](operations.md#health-checks) by HTTP: `/healthz` and `/readyz`. Without it there is none. `npm start` ignores it',
+    port,
+  ),
+  HEALTH_FILE: described(
+    'The file for health checks without HTTP: it holds `ready` or the problem, and is renewed every two seconds. `npm start` ignores it',
+    optional(),
+  ),
+}

@@ -8,7 +8,7 @@ import { encryptionKey } from '../encryption/keys.ts'
 const folder = mkdtempSync(join(tmpdir(), 'roster-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function file(content: string): string {
+function file(content: string | Buffer): string {
   const path = join(folder, `secret-${Math.random()}`)
   writeFileSync(path, content)
   return path
@@ -37,6 +37,33 @@ test('an empty variable is not set', () => {
 test('a setting may come from a file, without the line break at its end', () => {
   expect(readConfig(settings, { ...needed, PASSWORD_FILE: file('pass word\n') }).PASSWORD).toBe('pass word')
   expect(readConfig(settings, { ...needed, PASSWORD: 'a', PASSWORD_FILE: file('b') }).PASSWORD).toBe('a')
+})
+
+test('a variable loses line breaks at its end as a file does, and no blank that a password may have', () => {
+  const read = (PASSWORD: string) => readConfig(settings, { ...needed, PASSWORD }).PASSWORD
+  expect([' pass word \n', 'a\r\n', 'a\n\n', 'a\nb', '\n'].map(read)).toEqual([
+    ' pass word ',
+    'a',
+    'a',
+    'a\nb',
+    undefined,
+  ])
+})
+
+test.each([
+  ['is empty', ''],
+  ['is empty', ' \n'],
+  ['is not in UTF-8', Buffer.from('\ufeffpass word', 'utf16le')],
+  ['is not in UTF-8', Buffer.from('pass word', 'utf16le')],
+  ['is not in UTF-8', Buffer.from('\ufeffpass word', 'utf16le').swap16()],
+  ['is not in UTF-8', Buffer.from('pässword', 'latin1')],
+])('a file that %s is refused, also where the setting may be missing (%#)', (problem, content) => {
+  const read = () => readConfig(settings, { ...needed, PASSWORD_FILE: file(content) })
+  expect(read).toThrow(`PASSWORD ${problem} in the file that PASSWORD_FILE names`)
+})
+
+test('a mark of UTF-8 at the begin of a file is no part of the setting', () => {
+  expect(readConfig(settings, { ...needed, PASSWORD_FILE: file('\ufeffpass word') }).PASSWORD).toBe('pass word')
 })
 
 test('the same rules apply to a file', () => {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { readServerUrls } from './server-urls.ts'
+import { readSettingFile, SettingFileError } from './setting-file.ts'
 
 type Environment = Record<string, string | undefined>
 
@@ -46,6 +46,11 @@ export function readConfig<S extends Record<string, Setting<unknown>>>(
   })
   if (problems.length > 0) throw new Error(`Configuration: ${problems.join('; ')}.`)
   return Object.fromEntries(entries)
+}
+
+/** The text of one setting, by the same rules; undefined where it is not set. */
+export function readText(name: string, environment: Environment = process.env): string | undefined {
+  return readConfig({ [name]: optional() }, environment)[name]
 }
 
 /** Any text. */
@@ -164,13 +169,15 @@ function withDefault<T>(read: (text: string) => T, fallback: T | undefined, acce
 }
 
 function rawValue(name: string, environment: Environment): { text: string; file?: string } | undefined {
-  const text = environment[name]
+  // Where `echo` made a secret, a line feed ends it.
+  const text = environment[name]?.replace(/[\r\n]+$/, '')
   if (text !== undefined && text !== '') return { text }
   const file = environment[`${name}_FILE`]
   if (file === undefined || file === '') return undefined
   try {
-    return { text: readFileSync(file, 'utf8').trim(), file }
+    return { text: readSettingFile(file), file }
   } catch (cause) {
-    throw new Error(`cannot be read from the file that ${name}_FILE names`, { cause })
+    const problem = cause instanceof SettingFileError ? `${cause.message} in` : 'cannot be read from'
+    throw new Error(`${problem} the file that ${name}_FILE names`, { cause })
   }
 }

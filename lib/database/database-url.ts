@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type postgres from 'postgres'
 import type { Setting } from '../config/read-config.ts'
 import { readServerUrls } from '../config/server-urls.ts'
+import { readSettingFile } from '../config/setting-file.ts'
 import { sharedSessions } from './no-session.ts'
 import { beginSession, markSetting, sessionSettings, type Settings } from './session-settings.ts'
 
@@ -66,7 +66,7 @@ function tlsOf(url: URL) {
   if (!file || file === 'system') return undefined
   url.searchParams.delete('sslrootcert')
   if (mode === 'disable') return undefined
-  const ca = readFileSync(file, 'utf8')
+  const ca = readSettingFile(file)
   return { ca, ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }) }
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { readSettingFile } from '#lib/config/setting-file'
 import { writeKeys } from '../../deploy/compose-keys.ts'
 import { projectRoot } from '../../deploy/local/home.ts'
 import { replaceFile } from '../../deploy/replace-file.ts'
@@ -96,7 +97,7 @@ function ofFile(file: string, folder: string | undefined): Place {
     file,
     stateFile: `${file}.rotation`,
     isRolling: true,
-    read: () => take(() => readFileSync(file, 'utf8').trim()),
+    read: () => take(() => readSettingFile(file)),
     write(root) {
       // The root comes last: where the command ends in between, the next call takes this step again.
       if (folder !== undefined) writeKeys(file, folder, root)

@@ -1,7 +1,18 @@
 import { createSecureContext } from 'node:tls'
-import { lowestLevel, natsUrl, publicUrl } from '#lib/config/common-settings'
-import { described, integer, oneOf, optional, origins, readConfig, serverUrls, text } from '#lib/config/read-config'
+import { healthSettings, lowestLevel, natsUrl, publicUrl } from '#lib/config/common-settings'
+import {
+  described,
+  integer,
+  oneOf,
+  optional,
+  origins,
+  readConfig,
+  serverUrls,
+  type Setting,
+  text,
+} from '#lib/config/read-config'
 import type { StreamCompression } from '#lib/outbox/stream-keeper'
+import { reloadedSetting } from '#lib/reloaded-setting'
 import { callerKeys } from '#lib/rpc/signatures/caller-keys'
 import { loggedCalls } from './call/log-calls.ts'
 import { services } from './health/readiness.ts'
@@ -20,7 +31,7 @@ export function readGatewayConfig(environment: Record<string, string | undefined
     }
   }
   const config = read(() => readConfig(settings, environment))
-  read(() => checkPair(readConfig(tlsSettings, environment)))
+  read(() => checkPair(readConfig({ TLS_CERT: optional(), TLS_KEY: optional() }, environment)))
   if (!config || problems.length > 0) throw new Error(problems.join(' '))
   return config
 }
@@ -40,16 +51,18 @@ const compression = {
   accepts: compressions!,
 }
 
-const tlsSettings = {
-  TLS_CERT: described('The certificate chain. With it and its key, the port speaks TLS only', optional('PEM')),
-  TLS_KEY: described('The private key of the certificate', optional('PEM')),
-}
+const { read: readPem } = reloadedSetting((text) => text)
+const pem: Setting<ReturnType<typeof readPem> | undefined> = { read: readPem, default: undefined, accepts: 'PEM' }
 
 export const settings = {
   PORT: described('The port of the gateway. 0: any free port', integer(0, 65_535, 8080)),
   HOST: described('The address on which the gateway listens. Without it, or with `::`: every one', text('')),
   PUBLIC_URL: publicUrl,
-  ...tlsSettings,
+  TLS_CERT: described(
+    'The certificate chain. With it and its key, the port speaks TLS only. From files, a renewed pair counts for new connections within a second',
+    pem,
+  ),
+  TLS_KEY: described('The private key of the certificate', pem),
   NATS_URL: natsUrl('nats://127.0.0.1:4222'),
   NATS_KEEPER_URL: described(
     'NATS with the account that creates and repairs the event stream. Without it: `NATS_URL`, which is enough where all services share one account',
@@ -64,6 +77,7 @@ export const settings = {
     compression,
   ),
   LOG_LEVEL: lowestLevel,
+  ...healthSettings,
   LOG_CALLS: described(
     'The calls of which the log has a line: a thousand a second are 200 GB a day. Those that fail are always there',
     loggedCalls,

@@ -8,6 +8,7 @@ import { flushed, type Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import { type AskingNats, createClient } from '#lib/rpc/call'
 import { addMicroService } from '#lib/rpc/micro-service'
+import { throttled } from '#lib/throttled'
 import { createCallerSigner } from '#lib/rpc/signatures/sign-callers'
 import { createClientAddresses } from './listen/client-addresses.ts'
 import { createAuthenticator } from './auth/authenticate.ts'
@@ -19,7 +20,7 @@ import { answerBrokenRequests, inOrder } from './listen/http1-requests.ts'
 import { createListener } from './listen/listener.ts'
 import { createStreamGuard } from './listen/stream-guard.ts'
 import { addHealth } from './health/grpc-health.ts'
-import { watchReadiness } from './health/readiness.ts'
+import { isReady, watchReadiness } from './health/readiness.ts'
 import { createHttpHandler } from './protocols/http-handler.ts'
 import { createCors } from './listen/cors.ts'
 import { startKeeper } from './keeper.ts'
@@ -62,6 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     streamPlaces: createStreamPlaces(config),
     refusals: createRefusals(createClient(nats, GrantsDefinition, internalCalls.gateway.grants)),
     underWay: createUnderWay({ inAll, perConnection }),
+    warnOfHost: throttled(log, 'pages come under another Host than PUBLIC_URL: let the proxy pass it on'),
     stopping: stopping.signal,
   }
   const grpc = createGrpcServer(config)
@@ -96,6 +98,10 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
 
   return {
     port,
+    async problem() {
+      const { missing } = await readiness.look()
+      return isReady(missing) ? undefined : `gateway misses ${missing.join(', ')}`
+    },
     async stop() {
       readiness.close()
       stopping.abort()

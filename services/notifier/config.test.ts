@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readNotifierConfig } from './config.ts'
+import { smtpOptions } from './mails/smtp-url.ts'
 
 const needed = {
   DATABASE_URL: 'postgres://localhost',
@@ -60,5 +62,36 @@ describe('the sender of mails', () => {
     const read = (more: object) => readNotifierConfig({ ...needed, PUBLIC_URL: 'http://my_host:8080', ...more })
     expect(read).toThrow('set MAIL_FROM')
     expect(read({ MAIL_FROM: 'a@b.example' }).host).toBe('my_host:8080')
+  })
+})
+
+describe('the mail server', () => {
+  const read = (SMTP_URL: string, more = {}) => readNotifierConfig({ ...needed, SMTP_URL, ...more })
+
+  it.each([
+    ['https://id.example.com:8443', 'id.example.com'],
+    ['http://127.0.0.1:8080', '[127.0.0.1]'],
+    ['http://my_host:8080', 'b.example'],
+  ])('is greeted by a name that servers take, of PUBLIC_URL %s or of the sender', (PUBLIC_URL, name) => {
+    expect(read('smtp://localhost', { PUBLIC_URL, MAIL_FROM: 'a@b.example' }).ehloName).toBe(name)
+  })
+
+  it.each([
+    ['requiretls=true', 'an option that is none of name, requireTLS'],
+    ['lmtp=true', 'an option that is none of'],
+    ['__proto__=1', 'an option that is none of'],
+    ['requireTLS=yes', 'an option requireTLS with a value that it cannot have'],
+    ['requireTLS=true&requireTLS=false', 'the option requireTLS twice'],
+    ['requireTLS=true&ignoreTLS=true', 'options that demand TLS and do without it'],
+    ['name=a%0d%0ab', 'an option name with a value'],
+  ])('may not have the option %s', (options, problem) => {
+    expect(() => read(`smtp://localhost?${options}`)).toThrow(`SMTP_URL has ${problem}`)
+  })
+
+  it('may have each option that docs/settings.md lists, and the page lists all', () => {
+    const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
+    const listed = page.split('## Options of `SMTP_URL`')[1]!.matchAll(/^\| `([\w.]+)`/gm)
+    expect([...listed].map(([, name]) => name)).toEqual(Object.keys(smtpOptions))
+    read('smtps://u:p@mail.example?requireTLS=true&tls.minVersion=TLSv1.3&rateLimit=14&name=id.example.com')
   })
 })

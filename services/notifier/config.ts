@@ -1,16 +1,20 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { publicUrl } from '#lib/config/common-settings'
-import { described, integer, oneOf, readConfig, type Setting, url } from '#lib/config/read-config'
+import { described, integer, oneOf, readConfig, type Setting } from '#lib/config/read-config'
 import { privateDestinations } from '#lib/outbound/destinations'
 import { storingSettings } from '#lib/storing-settings'
+import { ehloName, smtpUrl } from './mails/smtp-url.ts'
 import { redisUrl } from './redis.ts'
 
 /** Reads the service's settings. Throws one Error that lists every problem. */
 export function readNotifierConfig(environment?: Record<string, string | undefined>) {
   const config = readConfig(settings, environment)
   const host = new URL(config.PUBLIC_URL).host
-  return { ...config, host, MAIL_FROM: config.MAIL_FROM ?? defaultSender(config.PUBLIC_URL) }
+  const own = defaultSender(config.PUBLIC_URL)
+  const from = config.MAIL_FROM ?? own
+  if (!from) throw new Error('Configuration: PUBLIC_URL has a host that no mail can come from: set MAIL_FROM.')
+  return { ...config, host, MAIL_FROM: from, ehloName: ehloName(config.SMTP_URL) ?? (own ?? from).domain }
 }
 
 export type Config = ReturnType<typeof readNotifierConfig>
@@ -38,8 +42,8 @@ export const settings = {
   ...storingSettings,
   REDIS_URL: described('Redis, or [its Sentinels](operations.md#several-servers) and the name of the master', redisUrl),
   SMTP_URL: described(
-    'The mail server, with user and password. `smtp://` uses STARTTLS if the server offers it; with `?requireTLS=true`, no mail goes without TLS',
-    url(['smtp', 'smtps']),
+    'The mail server, with user and password, and [options](#options-of-smtp_url). `smtp://` uses STARTTLS if the server offers it; with `?requireTLS=true`, no mail goes without TLS',
+    smtpUrl,
   ),
   PUBLIC_URL: publicUrl,
   ROSTER_DRILL: described(
@@ -93,10 +97,8 @@ function senderOf(name: string, given: string): Sender | undefined {
   return { name, address, domain }
 }
 
-function defaultSender(publicUrl: string): Sender {
+function defaultSender(publicUrl: string): Sender | undefined {
   const { hostname } = new URL(publicUrl)
   const domain = /^[\d.]+$/.test(hostname) ? `[${hostname}]` : hostname.replace(/^\[/, '[IPv6:')
-  const from = senderOf('Roster', `no-reply@${domain}`)
-  if (!from) throw new Error('Configuration: PUBLIC_URL has a host that no mail can come from: set MAIL_FROM.')
-  return from
+  return senderOf('Roster', `no-reply@${domain}`)
 }

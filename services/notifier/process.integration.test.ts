@@ -51,8 +51,9 @@ describe('the notifier as a process', () => {
     expect(mails[1]!.messageId).toBe(mails[0]!.messageId)
   })
 
-  it('ends on SIGTERM with code 0, and the next process mails the codes of the time between', async () => {
+  it('goes on after SIGHUP, ends on SIGTERM with code 0, and the next process mails the codes of the time between', async () => {
     const ended = once(child!, 'exit')
+    child!.kill('SIGHUP')
     child!.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
     const human = await house.addHuman()

@@ -1,5 +1,6 @@
 import type { Log } from '#lib/log'
 import type { AskingNats } from '#lib/rpc/call'
+import type { throttled } from '#lib/throttled'
 import type { BodySettings } from '../listen/admission.ts'
 import type { ClientAddresses } from '../listen/client-addresses.ts'
 import type { StreamGuard } from '../listen/stream-guard.ts'
@@ -22,6 +23,8 @@ export interface Gateway {
   streamPlaces: StreamPlaces
   refusals: Refusals
   underWay: UnderWay
+  /** Warns of a proxy that writes another Host than that of PUBLIC_URL. */
+  warnOfHost: ReturnType<typeof throttled>
   /** Aborted once the gateway stops. */
   stopping: AbortSignal
 }

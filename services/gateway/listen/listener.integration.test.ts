@@ -1,3 +1,6 @@
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
@@ -78,6 +81,29 @@ test('with TLS, HTTP/1.1 and HTTP/2 share the port, and a client that offers bot
   plain.end('GET /healthz HTTP/1.1\r\n\r\n')
   expect((await buffer(plain)).toString()).not.toContain('200')
   expect(await callGrpc(`localhost:${port}`, credentials.createSsl(Buffer.from(ca)))).toBe(0)
+})
+
+test('a renewed certificate counts for new connections, half a renewed pair does not, and open ones go on', async () => {
+  const [former, renewed] = [makeCertificate(), makeCertificate()]
+  onTestFinished(() => [former, renewed].forEach(({ remove }) => remove()))
+  const gateway = await start({}, { TLS_CERT_FILE: former.cert, TLS_KEY_FILE: former.key })
+  const open = () => {
+    const socket = connectTls({ port: gateway.port, host: '127.0.0.1', rejectUnauthorized: false })
+    onTestFinished(() => void socket.destroy())
+    return once(socket, 'secureConnect').then(() => socket)
+  }
+  const shown = async () => (await open()).getPeerX509Certificate()!.toString()
+  const textOf = ({ ca }: { ca: string }) => new X509Certificate(ca).toString()
+  const kept = await open()
+  copyFileSync(renewed.cert, former.cert)
+  const refused = () => gateway.log.filter(({ level }) => level === 50)
+  const soon = { timeout: 10_000 }
+  await expect.poll(async () => [await shown(), refused().length], soon).toEqual([textOf(former), 1])
+  copyFileSync(renewed.key, former.key)
+  await expect.poll(shown, soon).toBe(textOf(renewed))
+  expect(refused()).toHaveLength(1)
+  kept.end('GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  expect(await text(kept)).toContain('200 OK')
 })
 
 test('the protocol is recognized also where its first bytes arrive one by one', async () => {

@@ -1,16 +1,19 @@
-import { X509Certificate } from 'node:crypto'
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Log } from '#lib/log'
+import type { ReloadedSetting } from '#lib/reloaded-setting'
 import { limitsHit } from '#lib/limits-hit'
 import { certificateEnd, connections } from '../measures.ts'
+import { followCertificate } from './certificate.ts'
 import { limitConnections } from './connection-limit.ts'
 
+type FromFile = (log: Log) => ReloadedSetting<string>
+
 export interface ListenerSettings {
-  TLS_CERT: string | undefined
-  TLS_KEY: string | undefined
+  TLS_CERT: FromFile | undefined
+  TLS_KEY: FromFile | undefined
   TRUSTED_PROXIES: number
   MAX_CONNECTIONS: number
   MAX_CONNECTIONS_PER_ADDRESS: number
@@ -51,7 +54,7 @@ export function createListener(config: ListenerSettings, log: Log, http2: Serve)
     socket.allowHalfOpen = false
     http2(socket)
   }
-  const server = config.TLS_CERT === undefined ? createServer(options) : createTls(options, config)
+  const server = config.TLS_CERT === undefined ? createServer(options) : createTls(options, config, log)
   // A client with no more to ask may close its half of the connection, and still gets the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
   const event = config.TLS_CERT === undefined ? 'connection' : 'secureConnection'
@@ -90,19 +93,23 @@ export function createListener(config: ListenerSettings, log: Log, http2: Serve)
 
 function createTls(
   options: ServerOptions,
-  { TLS_CERT: cert, TLS_KEY: key, HEADERS_TIMEOUT_MS }: ListenerSettings,
+  { TLS_CERT, TLS_KEY, HEADERS_TIMEOUT_MS }: ListenerSettings,
+  log: Log,
 ): Server {
+  const minVersion = 'TLSv1.2'
+  const certificate = followCertificate(TLS_CERT!(log), TLS_KEY!(log), log, (pair) =>
+    server.setSecureContext({ ...pair, minVersion }),
+  )
   const server = createTlsServer({
     ...options,
-    cert,
-    key,
+    ...certificate.look(),
     allowHalfOpen: true,
-    minVersion: 'TLSv1.2',
+    minVersion,
     handshakeTimeout: HEADERS_TIMEOUT_MS,
     ALPNCallback: ({ protocols }) => ['h2', 'http/1.1'].find((protocol) => protocols.includes(protocol)),
   })
-  const end = new X509Certificate(cert!).validToDate.getTime() / 1000
-  certificateEnd.watch(() => end)
+  certificateEnd.watch(certificate.endsAt)
+  server.prependListener('connection', () => certificate.look())
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   return server
 }

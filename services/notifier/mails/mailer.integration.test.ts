@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createClock } from './clock.ts'
 import { loadMails } from './render.ts'
 import { type Mailer, openMailer } from './mailer.ts'
@@ -11,21 +11,25 @@ let mailer: Mailer
 
 beforeAll(async () => {
   server = await startTestMailServer()
-  const config = readNotifierConfig({
-    DATABASE_URL: 'postgres://none',
-    NATS_URL: 'nats://none',
-    REDIS_URL: 'redis://none',
-    SMTP_URL: server.url,
-    PUBLIC_URL: 'https://id.example.com',
-    ROSTER_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
-    ROSTER_CALLER_KEY: Buffer.alloc(32).toString('base64'),
-  })
-  mailer = openMailer(config, loadMails(), createClock())
+  mailer = open()
 })
 afterAll(async () => {
   mailer?.close()
   await server?.pause()
 })
+
+function open(options = ''): Mailer {
+  const config = readNotifierConfig({
+    DATABASE_URL: 'postgres://none',
+    NATS_URL: 'nats://none',
+    REDIS_URL: 'redis://none',
+    SMTP_URL: server.url + options,
+    PUBLIC_URL: 'https://id.example.com',
+    ROSTER_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+    ROSTER_CALLER_KEY: Buffer.alloc(32).toString('base64'),
+  })
+  return openMailer(config, loadMails(), createClock())
+}
 
 const sound = {
   email: 'ada@example.com',
@@ -110,4 +114,13 @@ describe('no value becomes syntax for the mail server:', () => {
     expect(mail!.html).not.toMatch(/<a href="https:\/\/evil|<b>/)
     expect(mail!.text).toMatch(/^Hello,\n/)
   })
+})
+
+test('greets by the host of PUBLIC_URL, or by the name that SMTP_URL gives', async () => {
+  const named = open('?name=mail.example.net')
+  onTestFinished(() => named.close())
+  await mailer.send('email-code', 'id', sound)
+  expect(server.greetedAs()).toEqual(['id.example.com'])
+  await named.send('email-code', 'id', sound)
+  expect(server.greetedAs()).toEqual(['id.example.com', 'mail.example.net'])
 })

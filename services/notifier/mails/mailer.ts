@@ -27,6 +27,8 @@ export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
   const from = config.MAIL_FROM
   const pool = openSmtpPool({
     url: config.SMTP_URL,
+    // A pod's own host has a name without a dot, for which strict relays refuse a client.
+    name: config.ehloName,
     maxConnections: config.MAIL_CONCURRENCY,
     connectionTimeout: connectWithin,
     greetingTimeout: connectWithin,

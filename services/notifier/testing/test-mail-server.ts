@@ -17,6 +17,8 @@ export interface TestMailServer {
   mailsTo(address: string): Email[]
   /** The addresses of all tries. */
   tried(): string[]
+  /** The names by which clients greeted it. */
+  greetedAs(): string[]
   /** The number of tries for an address. */
   triesFor(address: string): number
   /** Sets the answers to the next mails for an address. The server takes later mails. */
@@ -32,6 +34,7 @@ export interface TestMailServer {
 export async function startTestMailServer(): Promise<TestMailServer> {
   const mails: { address: string; email: Email }[] = []
   const tries: string[] = []
+  const names = new Set<string>()
   const answers = new Map<string, Answer[]>()
   let beforeAccepting = async (_address: string) => {}
 
@@ -54,7 +57,8 @@ export async function startTestMailServer(): Promise<TestMailServer> {
     new SMTPServer({
       authOptional: true,
       disabledCommands: ['STARTTLS'],
-      onRcptTo({ address }, _session, callback) {
+      onRcptTo({ address }, session, callback) {
+        names.add(session.hostNameAppearsAs as string)
         tries.push(address)
         callback(refusal(address, 'RCPT TO'))
       },
@@ -77,6 +81,7 @@ export async function startTestMailServer(): Promise<TestMailServer> {
     url: `smtp://127.0.0.1:${port}`,
     mailsTo: (address) => mails.filter((mail) => mail.address === address).map((mail) => mail.email),
     tried: () => [...tries],
+    greetedAs: () => [...names],
     triesFor: (address) => tries.filter((tried) => tried === address).length,
     answer: (address, ...next) => void answers.set(address, next),
     beforeAccepting: (work) => void (beforeAccepting = work),

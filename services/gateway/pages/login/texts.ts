@@ -105,6 +105,9 @@ const en = {
   unreadable: 'This request cannot be read',
   unreadableHint:
     'Something in it is missing or malformed. Please go back and check it, or open your application and sign in there again.',
+  hostOther: 'This service is not set up correctly',
+  hostOtherHint:
+    'That is not your fault. Please tell those who run this service: the request came with the host {host} in place of {expected}, so a proxy on the way does not pass the header Host on.',
   refused: 'This request did not come from our page',
   refusedHint:
     'Another site has sent it, or your browser has sent it in advance, so nothing was done. Please open your application and sign in there again.',
@@ -228,6 +231,9 @@ const de: Texts = {
   unreadable: 'Diese Anfrage ist nicht lesbar',
   unreadableHint:
     'Etwas darin fehlt oder ist fehlerhaft. Bitte gehen Sie zurück und prüfen Sie es, oder öffnen Sie Ihre Anwendung und melden Sie sich dort noch einmal an.',
+  hostOther: 'Dieser Dienst ist nicht richtig eingerichtet',
+  hostOtherHint:
+    'Das liegt nicht an Ihnen. Bitte sagen Sie es denen, die diesen Dienst betreiben: Die Anfrage kam mit dem Host {host} statt {expected}, ein Proxy auf dem Weg gibt also den Header Host nicht weiter.',
   refused: 'Diese Anfrage kam nicht von unserer Seite',
   refusedHint:
     'Eine andere Seite hat sie geschickt, oder Ihr Browser hat sie im Voraus geschickt. Es wurde nichts getan. Bitte öffnen Sie Ihre Anwendung und melden Sie sich dort noch einmal an.',

@@ -1,26 +1,40 @@
 import { codes, type RosterError } from '#lib/errors'
+import type { Gateway } from '../../call/gateway.ts'
 import { findRoutes } from '../../call/routes.ts'
 import type { Exchange } from '../../listen/exchange.ts'
 import { httpStatus } from '../../listen/http-status.ts'
+import { apart } from '../../pages/login/form.ts'
 import { html } from '../../pages/login/html.ts'
 import { chooseLanguage, duration } from '../../pages/login/language.ts'
 import { notice, type NoticeKey } from '../../pages/login/notice.ts'
+import { hostOf } from '../../pages/login/ways-out.ts'
 import { errorHeaders } from '../error-headers.ts'
+import { hostNamedBy } from './sender.ts'
 import { redirectTo, type Reply, toReply } from './write.ts'
 
-/** Writes an error as a page, which says nothing of the inside. A link under another host leads to PUBLIC_URL. */
-export function writePageError(error: RosterError, exchange: Exchange, publicUrl: string): Reply {
+/** In the query of a link that was led to PUBLIC_URL already. */
+const led = 'host_other=1'
+
+/**
+ * Writes an error as a page, which says nothing of the inside. A link under another host leads to PUBLIC_URL, once: where
+ * it comes back under another host, a proxy has written that one, and would do so for ever.
+ */
+export function writePageError(error: RosterError, exchange: Exchange, { config, warnOfHost }: Gateway): Reply {
   const { request, path, query } = exchange
-  const isGet = request.method === 'GET'
   const address = query === '' ? path : `${path}?${query}`
-  if (error.reason === 'HOST_OTHER' && isGet) return redirectTo(publicUrl + address, 302)
+  const isOtherHost = error.reason === 'HOST_OTHER'
+  if (isOtherHost && request.method === 'GET' && !query.split('&').includes(led))
+    return redirectTo(`${config.PUBLIC_URL}${address}${query === '' ? '?' : '&'}${led}`, 302)
+  const host = hostNamedBy(request.headers)?.slice(0, 200) ?? '–'
+  if (isOtherHost) warnOfHost(error, { host, publicUrl: config.PUBLIC_URL })
   const language = chooseLanguage('', request.headers['accept-language'])
   const key = keyOf(error)
   const seconds = Math.ceil(error.retryAfter ?? 5)
   const passes = key === 'unavailable' || key === 'often'
   // After a form, the page that it was on.
   const retry = passes && findRoutes(path).has('GET') && html`<a href="${address}">${language.text.tryAgain}</a>`
-  const page = notice(language, key, { wait: duration(language, seconds) }, retry)
+  const values = { wait: duration(language, seconds), host: apart(host), expected: apart(hostOf(config.PUBLIC_URL)) }
+  const page = notice(language, key, values, retry)
   const reply = toReply(page, key === 'unavailable' ? 503 : httpStatus(error))
   Object.assign(reply.headers, errorHeaders(error), passes && { 'retry-after': String(seconds) })
   return reply
@@ -32,6 +46,7 @@ function keyOf({ code, reason }: RosterError): NoticeKey {
 
 const byReason: Record<string, NoticeKey> = {
   CODE_INVALID: 'codeInvalid',
+  HOST_OTHER: 'hostOther',
   PAGE_REFUSED: 'refused',
   REQUEST_TOO_LARGE: 'tooLarge',
   HEADERS_TOO_LARGE: 'tooLarge',

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import type { JsonObject } from '@bufbuild/protobuf'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { RosterError } from '#lib/errors'
 import { type Answer, ask, type Request } from '../../testing/raw-calls.ts'
 import { startTestGateway, type TestGateway } from '../../testing/test-gateway.ts'
@@ -157,10 +159,33 @@ describe('who sends it:', () => {
   test('under another host a link leads to PUBLIC_URL, as it is, and a form to a page', async () => {
     const elsewhere = { host: 'other.example:8080' }
     const sent = await send('/oauth/v2/authorize?client_id=a&state=%0d%0a', { headers: elsewhere })
-    const location = `${publicUrl}/oauth/v2/authorize?client_id=a&state=%0d%0a`
+    const location = `${publicUrl}/oauth/v2/authorize?client_id=a&state=%0d%0a&host_other=1`
     expect(sent).toMatchObject({ status: 302, headers: { location, 'cache-control': 'no-store' } })
     expect((await post(page, filled, elsewhere)).status).toBe(421)
     expect(received).toEqual([])
+  })
+
+  test('where a proxy writes another host, or none, a link is led on once: then a page names it, and one warning', async () => {
+    const behind = await startTestGateway({}, { PUBLIC_URL: publicUrl })
+    onTestFinished(() => behind.stop())
+    const ask = async (path: string, named: string) => {
+      const socket = connect(behind.port, '127.0.0.1')
+      socket.write(`GET ${path} HTTP/1.1\r\n${named}connection: close\r\n\r\n`)
+      return (await buffer(socket)).toString()
+    }
+    const rounds = async (named: string, query = '') => {
+      const first = await ask(`/ui/account${query}`, named)
+      const location = /^location: (.*)\r$/im.exec(first)![1]!
+      expect(location.startsWith(`${publicUrl}/ui/account`)).toBe(true)
+      return ask(location.replace(publicUrl, ''), named)
+    }
+    const shown = /^HTTP\/1.1 421 [^]*<bdi>(.*)<\/bdi>[^]*<bdi>id.example.com<\/bdi>/
+    expect(shown.exec(await rounds('host: gateway:8080\r\n'))![1]).toBe('gateway:8080')
+    expect(shown.exec(await rounds('host: id.example.com.\r\n', '?a=b'))![1]).toBe('id.example.com.')
+    expect(shown.exec(await rounds(''))![1]).toBe('–')
+    expect(shown.exec(await rounds('host:\r\n'))![1]).toBe('–')
+    const told = behind.log.filter(({ level }) => level === 40)
+    expect(told).toMatchObject([{ host: 'gateway:8080', publicUrl }])
   })
 
   test('a host is the same in capital letters, and with any port', async () => {

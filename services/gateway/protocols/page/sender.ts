@@ -11,9 +11,9 @@ import { fromOf } from './from.ts'
  */
 export function checkSender({ method, headers }: IncomingMessage, input: DescMessage, publicUrl: string): void {
   const { hostname, origin } = new URL(publicUrl)
+  const host = hostNamedBy(headers)
   // Some proxies leave out the port.
-  const asked = URL.parse(`http://${String(headers.host ?? headers[':authority'])}`)
-  if (asked?.hostname !== hostname) throw otherHost()
+  if (host === undefined || URL.parse(`http://${host}`)?.hostname !== hostname) throw otherHost()
   // Showing a page may use up its request.
   if (/prefetch/i.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`)) throw refused()
   // What asks whether it was posted may be posted by any site.
@@ -21,6 +21,11 @@ export function checkSender({ method, headers }: IncomingMessage, input: DescMes
   if (headers.origin !== undefined && headers.origin !== origin) throw refused()
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin') throw refused()
+}
+
+/** The host that the request names, as it came; undefined where it names none. */
+export function hostNamedBy(headers: IncomingMessage['headers']): string | undefined {
+  return headers.host || headers[':authority']?.toString() || undefined
 }
 
 function otherHost() {

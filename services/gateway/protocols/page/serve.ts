@@ -24,7 +24,6 @@ export async function serveBrowser(gateway: Gateway, exchange: Exchange, match: 
     },
     (bytes) => (method.page ? writePage(bytes, exchange, PUBLIC_URL) : redirectTo(method.form!.next, 303)),
   )
-  const { status, headers, body } =
-    answer instanceof RosterError ? writePageError(answer, exchange, PUBLIC_URL) : answer
+  const { status, headers, body } = answer instanceof RosterError ? writePageError(answer, exchange, gateway) : answer
   send(exchange, status, headers, body)
 }
