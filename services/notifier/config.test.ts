@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readNotifierConfig } from './config.ts'
-import { smtpOptions } from './mails/smtp-url.ts'
+import { smtpOptions } from './smtp-url.ts'
 
 const needed = {
   DATABASE_URL: 'postgres://localhost',

@@ -4,7 +4,7 @@ import { publicUrl } from '#lib/config/common-settings'
 import { described, integer, oneOf, readConfig, type Setting } from '#lib/config/read-config'
 import { privateDestinations } from '#lib/outbound/destinations'
 import { storingSettings } from '#lib/storing-settings'
-import { ehloName, smtpUrl } from './mails/smtp-url.ts'
+import { ehloName, smtpUrl } from './smtp-url.ts'
 import { redisUrl } from './redis.ts'
 
 /** Reads the service's settings. Throws one Error that lists every problem. */
