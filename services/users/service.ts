@@ -129,6 +129,7 @@ import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingApplications } from './applications/follow-applications.ts'
 import { startKeepingLoginAddresses } from './names/login-addresses.ts'
+import { startEndingOrganizationSessions } from './sign-out/end-organization-sessions.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
 import { startCountingFailures } from './sign-in/failures.ts'
@@ -180,6 +181,7 @@ const users: StoringService<Config, Context> = {
       startExpiryWarnings(context),
       startCountingFailures(context),
       ...startFollowingOrganizations(context, nats, log),
+      startEndingOrganizationSessions(context, nats, log),
       startFollowingApplications(context, nats, log),
       startDueErasure(context),
       startErasure({ sql, nats, log, feed: ownFeed }),

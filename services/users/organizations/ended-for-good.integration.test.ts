@@ -25,7 +25,7 @@ import { findPresented } from '../sign-in/presented-session.ts'
 import { endSurplus } from '../sign-in/surplus.ts'
 import { callIn, openUsers, serveDomains, signInBy, type TestUsers } from '../test-users.ts'
 import { hashToken } from '../token.ts'
-import { endSessionsOfOrganization } from './end-sessions-of-organization.ts'
+import { endSessionsOfOrganization } from '../sign-out/end-organization-sessions.ts'
 import { statuses } from './statuses.ts'
 
 let database: TestDatabase

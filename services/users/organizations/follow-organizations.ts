@@ -10,15 +10,13 @@ import { startOrganizationRemoval } from '../../organization-removal.ts'
 import type { Context } from '../context.ts'
 import { erasedUser, removedUnreadable, removedUser } from '../states/removed-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
-import { endSessionsOfOrganization } from './end-sessions-of-organization.ts'
 import { statuses } from './statuses.ts'
 
 /**
- * Follows what grants does to organizations. Three followers, so that a removal or a deactivation with many users does
- * not hold up the status of another organization.
+ * Follows what grants does to organizations. Two followers, so that a removal with many users does not hold up the
+ * status of another organization.
  */
-export function startFollowingOrganizations(context: Context, nats: Nats, log: Log): Service[] {
-  const { grants, sql, store } = context
+export function startFollowingOrganizations({ grants, sql, store }: Context, nats: Nats, log: Log): Service[] {
   const common = { feed: grants.listEvents, sql, nats, log }
   return [
     startFollowing({
@@ -27,13 +25,6 @@ export function startFollowingOrganizations(context: Context, nats: Nats, log: L
       service: 'grants',
       eventTypes: [...statusEvents],
       handle: async (event) => void (await statuses.record(store, event)),
-    }),
-    startFollowing({
-      ...common,
-      name: 'organization-sessions',
-      service: 'grants',
-      eventTypes: ['organization.deactivated'],
-      handle: (event, stopped) => endSessionsOfOrganization(context, event, stopped),
     }),
     startOrganizationRemoval({
       ...common,

@@ -13,6 +13,7 @@ import { model } from '../../model.ts'
 import { addHumanUser } from '../../operations/user/add-human-user.ts'
 import { addMachineUser } from '../../operations/user/add-machine-user.ts'
 import { callIn, openUsers, signInBy } from '../../test-users.ts'
+import { startEndingOrganizationSessions } from '../../sign-out/end-organization-sessions.ts'
 import { startFollowingOrganizations } from '../follow-organizations.ts'
 
 export const soon = { timeout: 15_000, interval: 20 }
@@ -44,7 +45,10 @@ export async function openOrganizations() {
   }
   const listMemberships = async () => none
   users.grants = { ...users.grants, listMemberships, listEvents: (request) => feed({}, request) }
-  const followers = startFollowingOrganizations(users, nats, users.log)
+  const followers = [
+    ...startFollowingOrganizations(users, nats, users.log),
+    startEndingOrganizationSessions(users, nats, users.log),
+  ]
   const slow = createHold()
   const own = { organizationId: '' }
   let number = 0

@@ -1,8 +1,29 @@
 import type { Event } from '#gen/roster/feed/v1/feed'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats/connect-nats'
+import type { Service } from '#lib/process'
+import { startFollowing } from '#lib/subscriptions/follow'
 import type { Context } from '../context.ts'
+import { sessionSinceOpen } from '../organizations/in-open-organization.ts'
+import { statuses } from '../organizations/statuses.ts'
 import { withoutTokens } from '../sign-in/sessions.ts'
-import { sessionSinceOpen } from './in-open-organization.ts'
-import { statuses } from './statuses.ts'
+
+/**
+ * Follows deactivations of organizations. A follower of its own, so that one with many users does not hold up the status of
+ * another organization.
+ */
+export function startEndingOrganizationSessions(context: Context, nats: Nats, log: Log): Service {
+  return startFollowing({
+    feed: context.grants.listEvents,
+    sql: context.sql,
+    nats,
+    log,
+    name: 'organization-sessions',
+    service: 'grants',
+    eventTypes: ['organization.deactivated'],
+    handle: (event, stopped) => endSessionsOfOrganization(context, event, stopped),
+  })
+}
 
 /** Users of a portion. */
 const portion = 200
