@@ -58,7 +58,7 @@ export async function startTestMailServer(): Promise<TestMailServer> {
       authOptional: true,
       disabledCommands: ['STARTTLS'],
       onRcptTo({ address }, session, callback) {
-        names.add(session.hostNameAppearsAs as string)
+        names.add(session.hostNameAppearsAs)
         tries.push(address)
         callback(refusal(address, 'RCPT TO'))
       },
