@@ -37,8 +37,8 @@ const [resetRate, resetBurst] = [100, 200]
 const [addressRate, addressBurst, few] = [100, 1000, 8]
 /** What a connection may open in a turn beyond those that may be under way: it resets some itself. */
 const slack = 20
-/** What connections without a token may open together in a turn: some milliseconds of work. */
-const strangersBudget = 64
+/** Streams that connections without a token may open together in a turn, some milliseconds of work; a connection counts as `newConnection`. */
+const [strangersBudget, newConnection] = [64, 16]
 
 /** Creates the guard of a gateway. `clock` gives milliseconds and never goes back. */
 export function createStreamGuard(config: StreamGuardSettings, clock: () => number): StreamGuard {
@@ -139,11 +139,16 @@ export function createStreamGuard(config: StreamGuardSettings, clock: () => numb
       socket.once('close', () => strangers.delete(connection))
       const onOpened: OnStream = (stream, session) => onStream(connection, stream, session)
       Object.assign(socket, { [guarded]: onOpened })
-      if (opened < strangersBudget && waiting.length === 0) return serve(socket)
+      const begin = () => {
+        opened += newConnection
+        endTurnSoon()
+        serve(inOnePiece(socket))
+      }
+      if (opened < strangersBudget && waiting.length === 0) return begin()
       // It is served later, and so are its errors.
       socket.on('error', () => {})
       read(socket, 'readStop')
-      waiting.push(() => !socket.destroyed && serve(inOnePiece(socket)))
+      waiting.push(() => !socket.destroyed && begin())
       endTurnSoon()
     },
     trust(session) {
