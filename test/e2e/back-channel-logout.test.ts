@@ -106,3 +106,13 @@ test('an application without an ID token of the session is not told', async () =
   await expect.poll(others.told, { timeout: 15_000 }).toHaveLength(1)
   expect(await deliveryTo(without)).toBeUndefined()
 })
+
+test('an application is told when the organization is deactivated, and when the person is removed', async () => {
+  const ofClosed = await signedIn()
+  await provider.act('DeactivateOrganization', {})
+  await expect.poll(ofClosed.told, { timeout: 25_000 }).toMatchObject([{ sid: ofClosed.sessionId }])
+  await provider.act('ReactivateOrganization', {})
+  const ofRemoved = await signedIn()
+  await provider.act('DeleteUser', { userId: provider.person.userId })
+  await expect.poll(ofRemoved.told, { timeout: 25_000 }).toMatchObject([{ sid: ofRemoved.sessionId }])
+}, 60_000)
