@@ -47,13 +47,19 @@ async function attack(bytes: Buffer, localAddress = '127.0.0.1', before?: Buffer
   await closed
 }
 
-test.each(['cancelled', 'withdrawn', 'broken'] as const)(
+test.each([
+  ['cancelled', 130],
+  ['withdrawn', 130],
+  // Those count as under way until the gateway has written: the others of the same bytes are refused.
+  ['broken', 250],
+] as const)(
   'requests that are %s by the bytes behind them end their connection before it has cost much, from the first byte on',
-  async (reset) => {
-    await attack(Buffer.concat([hello, resetRequests(769, reset)]))
-    expect(made).toBeLessThan(130)
-    await attack(resetRequests(80_000, reset), '127.0.0.2', hello)
-    expect(made).toBeLessThan(260)
+  async (reset, most) => {
+    await attack(Buffer.concat([hello, resetRequests(20_000, reset)]))
+    expect(made).toBeGreaterThanOrEqual(100)
+    expect(made).toBeLessThan(most)
+    await attack(resetRequests(20_000, reset), '127.0.0.2', hello)
+    expect(made).toBeLessThan(2 * most)
   },
 )
 

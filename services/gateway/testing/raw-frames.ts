@@ -24,9 +24,12 @@ export function literal(name: string, value: string): Buffer {
 // `GET http://a/`: after the first, whose authority both sides remember, four bytes name it.
 const [first, further] = [Buffer.from([0x82, 0x84, 0x86, 0x41, 1, 0x61]), Buffer.from([0x82, 0x84, 0x86, 0xbe])]
 
-/** The head of the nth request of a connection, without a body if it `ends`. */
+const contentLength = Buffer.from([0x0f, 0x0d, 1, 0x31])
+
+/** The head of the nth request of a connection, which ends it or announces a body of one byte. */
 export function head(n: number, ends = true): Buffer {
-  return frame(1, ends ? 5 : 4, 2 * n + 1, n === 0 ? first : further)
+  const fields = n === 0 ? first : further
+  return frame(1, ends ? 5 : 4, 2 * n + 1, ends ? fields : Buffer.concat([fields, contentLength]))
 }
 
 const last = {
@@ -34,8 +37,8 @@ const last = {
   cancelled: (stream: number) => frame(3, 0, stream, Buffer.from([0, 0, 0, 8])),
   /** The same, as if nothing were wrong: NO_ERROR. */
   withdrawn: (stream: number) => frame(3, 0, stream, Buffer.alloc(4)),
-  /** The server has to reset the stream: a window that grows by 0 (CVE-2025-8671). */
-  broken: (stream: number) => frame(8, 0, stream, Buffer.alloc(4)),
+  /** The server has to reset the stream: its body ends before its length (CVE-2025-8671). */
+  broken: (stream: number) => frame(0, 1, stream),
 }
 export type Reset = keyof typeof last
 
