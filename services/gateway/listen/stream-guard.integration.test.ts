@@ -74,6 +74,23 @@ test('strangers together open few streams in a turn, however many connect, and o
   expect(mostInTurn).toBeLessThan(2 * (64 + 120))
 })
 
+test('of connections that all ask at the same moment some are read in a later turn', async () => {
+  const sockets = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const socket = connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.0.5' })
+      onTestFinished(() => void socket.destroy())
+      socket.write(Buffer.concat([hello, head(0)]))
+      await once(socket, 'data')
+      return socket.resume()
+    }),
+  )
+  ;[made, mostInTurn] = [0, 0]
+  const requests = Buffer.concat(Array.from({ length: 90 }, (_, n) => head(n + 1)))
+  for (const socket of sockets) socket.write(requests)
+  await expect.poll(() => made).toBe(20 * 90)
+  expect(mostInTurn).toBeLessThan(2 * (64 + 120))
+})
+
 test('the connections of an address that had many streams reset may open few without a token, and as many with one', async () => {
   // More than the address may have at a time: none of them is left over.
   for (let n = 0; n < 40; n++) await attack(Buffer.concat([hello, resetRequests(769, 'cancelled')]), '127.0.0.3')
