@@ -36,7 +36,6 @@ const otherHosts = {
   'x-host': 'evil.example',
   'x-zitadel-public-host': 'evil.example',
   'x-zitadel-instance-host': 'evil.example',
-  origin: 'https://evil.example',
   referer: 'https://evil.example/',
 }
 

@@ -95,7 +95,7 @@ describe('a removed organization', () => {
   })
 })
 
-test('a deactivated organization shuts its users out, and comes back as it was', async () => {
+test('a deactivated organization shuts its users out, and comes back without their sessions', async () => {
   const [closed, home] = await Promise.all([newOrganization(), newOrganization()])
   const there = admin(closed)
   const human = await newHuman(closed, { password: 'Password-1' })
@@ -124,7 +124,8 @@ test('a deactivated organization shuts its users out, and comes back as it was',
   expect(reason(await call('GetMyOrganization', {}, { token: guestToken }))).toBe('ok')
   await act('ReactivateOrganization', {}, there)
   await expect.poll(tryToSignIn, soon).toBe('ok')
-  expect(reason(await call('GetMyOrganization', {}, { token }))).toBe('ok')
+  expect(reason(await call('GetMyOrganization', {}, { token }))).toBe('TOKEN_INVALID')
+  expect(reason(await call('GetMyOrganization', {}, { token: await signIn(human) }))).toBe('ok')
 })
 
 async function give(organization: string, userId: string, projectId: string): Promise<[string, string, string]> {

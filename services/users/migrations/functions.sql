@@ -116,10 +116,9 @@ create or replace function count_half_done_sessions(of jsonb, most int) returns 
 begin
   perform from half_done_sessions h
   where session_id = of ->> 'id' and hash = decode(of ->> 'hash', 'hex') and expires_at > roster_now()
-    and not exists (
-      select from aggregates o
-      where o.type = 'user_organization' and o.id = h.organization_id and h.began_at <= o.changed_at
-    )
+    and not coalesce((
+      select h.began_at <= o.changed_at from aggregates o where o.type = 'user_organization' and o.id = h.organization_id
+    ), false)
   for update;
   return case when found then 0 else 1 end;
 end

@@ -15,12 +15,12 @@ export function inOpenOrganization(sql: Sql, column: Fragment): Fragment {
  * before it, and a reactivation brings none of it back. Without a time, only whether the organization is open counts.
  */
 export function begunSinceOpen(sql: Sql | Transaction, column: Fragment, began: Fragment): Fragment {
+  // A value, and no anti join: that might read all organizations for one.
   return sql`
-    not exists (
-      select from aggregates o
+    not coalesce((
+      select o.state ->> 'state' <> 'active' or ${began} <= o.changed_at from aggregates o
       where o.type = ${organizationType} and o.id = ${column}
-        and (o.state ->> 'state' <> 'active' or ${began} <= o.changed_at)
-    )
+    ), false)
   `
 }
 

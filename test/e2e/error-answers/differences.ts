@@ -17,8 +17,11 @@ export const differences: { because: string; answers: Record<string, string> }[]
     because: 'The contract: scopes that are not known are left out, and without openid no ID token comes.',
     answers: {
       'authorize, without scope': 'query: a code, iss, state',
-      'authorize, scope unknown alone': 'query: a code, iss, state',
     },
+  },
+  {
+    because: 'RFC 6749, 4.1.2.1: a request of which no scope is known has an error of its own.',
+    answers: { 'authorize, scope unknown alone': 'query: invalid_scope, iss, state' },
   },
   {
     because:
