@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, fromBinary, isMessage, type Message }
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { createValidator, type Violation as RuleViolation } from '@bufbuild/protovalidate'
 import { isReflectMessage, reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
-import { RosterError, type Violation } from '../errors.ts'
+import { invalid, RosterError, type Violation } from '../errors.ts'
 import { nameFaults } from '../names/name-faults.ts'
 import { registry } from '../registry.ts'
 import { nameKindOf } from './name-kind.ts'
@@ -34,21 +34,21 @@ export function parse(
 }
 
 /**
- * Returns the result of `read`. INVALID_ARGUMENT REQUEST_MALFORMED where it throws, for example at an impossible time.
- * If the message is known, the error names the fields.
+ * Returns the result of `read`. Where it throws, INVALID_ARGUMENT VALIDATION_FAILED names the fields whose values cannot
+ * be kept, such as a number beyond 2^53 - 1. Without such a field, or without the message: REQUEST_MALFORMED.
  */
 export function orMalformed<T>(desc: DescMessage, read: () => T, message?: Message): T {
   try {
     return read()
   } catch (cause) {
-    throw malformed(desc, cause, message && findFaults(reflect(desc, message), '', unstorable))
+    const violations = message ? findFaults(reflect(desc, message), '', unstorable) : []
+    throw violations.length > 0 ? invalid(violations) : malformed(desc, cause)
   }
 }
 
-function malformed(desc: DescMessage, cause?: unknown, violations: Violation[] = []): RosterError {
+function malformed(desc: DescMessage, cause?: unknown): RosterError {
   return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The request is not a valid ${desc.typeName}.`, {
     cause,
-    violations,
   })
 }
 

@@ -42,8 +42,8 @@ export const explainErrors: ErrorCase[] = [
   ),
   fails(
     'ExplainPermission',
-    { ...invalid, reason: 'REQUEST_MALFORMED' },
-    'no position is so large',
+    invalid,
+    'a position is beyond 2^53 - 1',
     (world) => ({ ...mayRead(world), asOfPosition: '9007199254740993' }),
     { fields: ['asOfPosition'] },
   ),

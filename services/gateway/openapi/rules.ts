@@ -82,6 +82,8 @@ const keywords: Record<string, (value: JsonValue, field: string) => Record<strin
   '*.in': (values) => ({ enum: values }),
   // Generators refuse `not`.
   '*.notIn': (values) => ({ text: `Not ${(values as string[]).map((value) => `\`${value}\``).join(' or ')}.` }),
+  // A text in JSON.
+  'uint64.lte': (most) => ({ text: `At most ${most as string}.` }),
   '*.gte': (minimum) => ({ minimum }),
   '*.gt': (exclusiveMinimum) => ({ exclusiveMinimum }),
   '*.lte': (maximum) => ({ maximum }),
