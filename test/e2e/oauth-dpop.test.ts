@@ -146,6 +146,10 @@ describe('a bound token', () => {
     const token = await boundToken()
     for (const text of [undefined, await proof('GET', userUrl(), token)])
       expect((await getWith(`Bearer ${token}`, text)).reason).toBe('TOKEN_INVALID')
+    const url = `${issuer()}/oidc/v1/userinfo`
+    const headers = { dpop: await proof('POST', url, token) }
+    const answer = await fetch(url, { method: 'POST', headers, body: new URLSearchParams({ access_token: token }) })
+    expect(answer.status).toBe(401)
   })
 
   test('and a bearer token is refused as a bound one', async () => {

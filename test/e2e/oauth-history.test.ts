@@ -95,6 +95,7 @@ describe('userinfo', () => {
       organization,
       name: 'A client',
       preferred_username: userName,
+      updated_at: expect.any(Number),
     })
   })
 
@@ -114,9 +115,45 @@ describe('userinfo', () => {
       given_name: 'Ada',
       family_name: 'Lovelace',
       locale: 'en',
+      updated_at: expect.any(Number),
       email: human.email,
       email_verified: true,
     })
+  })
+
+  test('says when what it tells last changed, and nothing of other changes', async () => {
+    const human = await newHuman(home, { password: unique('Password') })
+    let token = await signIn(human)
+    const updatedAt = async () => ((await ask(token)).body as { updated_at: number }).updated_at
+    const created = Math.floor(Date.parse((await getUser(human.userId)).details.creationDate) / 1000)
+    expect(await updatedAt()).toBe(created)
+    // Times are in seconds.
+    await expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(created + 1)
+    const password = unique('Password')
+    ok(await call('SetPassword', { userId: human.userId, newPassword: { password } }, admin(home)))
+    token = await signIn({ ...human, password })
+    expect(await updatedAt()).toBe(created)
+    ok(await call('UpdateMyProfile', { firstName: 'A', lastName: 'L', displayName: 'A L' }, { token }))
+    expect(await updatedAt()).toBeGreaterThan(created)
+  })
+
+  test('takes a token in a form, not beside one in the header, and none that needs a proof', async () => {
+    const send = async (body: Record<string, string>, headers: Record<string, string> = {}, query = '') => {
+      const url = `${issuer()}/oidc/v1/userinfo${query}`
+      const answer = await fetch(url, { method: 'POST', headers, body: new URLSearchParams(body) })
+      return [answer.status, ((await answer.json()) as { error?: string }).error]
+    }
+    const token = await obtainToken(client, 'openid')
+    const authorization = `Bearer ${token}`
+    expect(await send({ access_token: token, unknown: 'x' })).toEqual([200, undefined])
+    expect(await send({}, { authorization })).toEqual([200, undefined])
+    expect(await send({ access_token: token }, { authorization })).toEqual([400, 'invalid_request'])
+    expect(await send({ access_token: 'x'.repeat(20_000) })).toEqual([413, 'invalid_request'])
+    expect(await send({ access_token: `${token}x` })).toEqual([401, 'invalid_token'])
+    expect(await send({}, {}, `?access_token=${token}`)).toEqual([400, 'invalid_request'])
+    expect(await send({})).toEqual([401, 'invalid_token'])
+    const text = await fetch(`${issuer()}/oidc/v1/userinfo`, { method: 'POST', body: `access_token=${token}` })
+    expect(text.status).toBe(401)
   })
 
   test('without a token asks for one', async () => {

@@ -125,6 +125,7 @@ describe('oauth4webapi, which knows the issuer alone:', () => {
       family_name: 'Lovelace',
       preferred_username: person.userName,
       locale: 'en',
+      updated_at: expect.any(Number),
       email: person.email,
       email_verified: true,
     })

@@ -1,5 +1,5 @@
 import type { Method } from '#lib/rpc/methods'
-import type { Incoming } from '../listen/admission.ts'
+import type { Allowance, Incoming } from '../listen/admission.ts'
 import type { Header } from '../listen/headers.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -14,6 +14,8 @@ export interface Arrival {
   verb: string
   path: string
   header: Header
+  /** Reads the access token where the body has it. Undefined where the header `Authorization` alone may have it. */
+  readToken?(allowance: Allowance): Promise<string | undefined>
   /** The request that brought it. It is not admitted yet. */
   incoming: Incoming
   /** Reads how many milliseconds the client gives the call. INVALID_ARGUMENT TIMEOUT_MALFORMED. */
@@ -30,6 +32,8 @@ export interface ArrivedCall {
   arrival: Arrival
   /** When it arrived, on the clock of `performance`. */
   started: number
+  /** The access token that came in the body. */
+  token?: string | undefined
   /** The caller, for the log. Empty until `identify` has proved it. */
   userId: string
   /** The organization that the caller belongs to. Empty until then. */

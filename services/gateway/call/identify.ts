@@ -8,7 +8,7 @@ import { checkOrigin } from './check-origin.ts'
 import { readConditions } from './conditions.ts'
 import type { Header } from '../listen/headers.ts'
 import type { Credentials } from '../auth/authenticate.ts'
-import type { Arrival, ArrivedCall } from './arrived-call.ts'
+import type { ArrivedCall } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
 
 /** A call whose caller is proved. */
@@ -47,7 +47,7 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
   const { authenticator, rates, streamGuard } = gateway
   const { method, requestId, clientAddress, header } = arrival
   let organization = () => organizationOf(header)
-  const credentials = credentialsOf(arrival, wait, organization)
+  const credentials = credentialsOf(call, wait, organization)
   const proved = await authenticator.authenticate(method.access, credentials)
   if (proved.caller.userId !== '') streamGuard.trust(arrival.incoming.connection)
   call.userId = proved.caller.userId
@@ -56,7 +56,7 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
   checkOrigin(gateway.config, method, header)
   let identity = await authenticator.actFor(proved, credentials)
   const authenticateAgain = async () => {
-    const credentials = credentialsOf(arrival, wait, organization)
+    const credentials = credentialsOf(call, wait, organization)
     return authenticator.actFor(await authenticator.authenticate(method.access, credentials), credentials)
   }
   const isTrusted = gateway.config.TRUST_TRACEPARENT === 'true'
@@ -85,13 +85,13 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
 }
 
 function credentialsOf(
-  arrival: Arrival,
+  { arrival, token }: ArrivedCall,
   { deadline, signal }: Wait,
   organization: Credentials['organization'],
 ): Credentials {
   const { header, requestId, verb, path, clientAddress } = arrival
   return {
-    authorization: header('authorization'),
+    authorization: token === undefined ? header('authorization') : `Bearer ${token}`,
     request: arrival,
     proof: header('dpop'),
     verb,

@@ -47,6 +47,7 @@ async function performCall<Answer>(
   try {
     const allowance = admitCall(gateway, method, incoming, clientAddress)
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout(header))
+    arrived.token = await arrival.readToken?.(allowance)
     const call = await identify(arrived, { deadline: () => deadline, signal })
     const identified = performance.now()
     const bulk = method.items && countBulk(call, method.items, clientAddress)

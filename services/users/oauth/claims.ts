@@ -1,3 +1,4 @@
+import { orUnavailable } from '#lib/database/database'
 import type { Existing } from '#lib/eventstore/aggregate'
 import { canonicalName } from '#lib/search/canonical-name'
 import type { Context } from '../context.ts'
@@ -13,6 +14,7 @@ export const scopeOf: Record<string, string> = {
   nickname: 'profile',
   preferred_username: 'profile',
   locale: 'profile',
+  updated_at: 'profile',
   email: 'email',
   email_verified: 'email',
   roles: 'roles',
@@ -26,7 +28,7 @@ export function scopesOfClaims(named: readonly string[]): string[] {
 }
 
 /** What is said of a user, by OpenID Connect's names. */
-export type UserClaims = Record<string, string | boolean | undefined>
+export type UserClaims = Record<string, string | boolean | number | undefined>
 
 /** Whether a claim is wanted. */
 export type Wanted = (claim: string) => boolean
@@ -54,6 +56,7 @@ export async function userClaims(
   const all: UserClaims = {
     ...profileOf(existing(user.state)),
     preferred_username: tellsName(user.state, wanted) ? user.state.userName : undefined,
+    updated_at: wanted('updated_at') ? await changedAt(context, user, wanted) : undefined,
     ...(human && {
       email: human.email,
       email_verified: wanted('email_verified') && (await isVerifiedFor(context, user, human, trusting)),
@@ -66,6 +69,23 @@ export async function userClaims(
 export function tellsName({ userName, human }: User, wanted: Wanted): boolean {
   const isAddress = human !== undefined && canonicalName(human.email) === canonicalName(userName)
   return wanted('preferred_username') && (!isAddress || wanted('email'))
+}
+
+/** The events that change a claim of `profile`, and those that change one of `email`. */
+const changes = {
+  profile: ['human.added', 'machine.added', 'profile.changed', 'machine.changed', 'username.changed'],
+  email: ['email.changed', 'email.verified'],
+}
+
+// Not when the user last changed: that would tell of passwords and sign-outs, too.
+async function changedAt({ sql }: Pick<Context, 'sql'>, { id, sequence }: Existing<User>, wanted: Wanted) {
+  const types = wanted('email') ? [...changes.profile, ...changes.email] : changes.profile
+  const [last] = await orUnavailable(sql<{ created_at: Date }[]>`
+    select created_at from events
+    where aggregate_type = 'user' and aggregate_id = ${id} and sequence <= ${sequence} and type = any(${types}::text[])
+    order by events.sequence desc limit 1
+  `)
+  return last && Math.floor(last.created_at.getTime() / 1000)
 }
 
 function profileOf({ human, machine }: User): UserClaims {

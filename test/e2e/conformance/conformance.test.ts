@@ -16,6 +16,7 @@ const scoped: Record<string, object> = {
     family_name: 'Lovelace',
     preferred_username: expect.any(String),
     locale: 'en',
+    updated_at: expect.any(Number),
   },
   email: { email: expect.stringContaining('@'), email_verified: true },
 }
@@ -56,17 +57,16 @@ describe.each([
     expect(answer).not.toHaveProperty('code')
   })
 
-  // A server may refuse a token in the body: the suite warns of that.
   test.each([
-    ['oidcc-userinfo-get', 'GET', 'header', 200],
-    ['oidcc-userinfo-post-header', 'POST', 'header', 200],
-    ['oidcc-userinfo-post-body', 'POST', 'body', 401],
-  ])('%s', async (_, method, place, status) => {
+    ['oidcc-userinfo-get', 'GET', 'header'],
+    ['oidcc-userinfo-post-header', 'POST', 'header'],
+    ['oidcc-userinfo-post-body', 'POST', 'body'],
+  ])('%s', async (_, method, place) => {
     const token: string = first.tokens.access_token
     const inHeader = { headers: { authorization: `Bearer ${token}` } }
     const inBody = { body: new URLSearchParams({ access_token: token }) }
     const described = await op.describe(token, { method, ...(place === 'header' ? inHeader : inBody) })
-    expect(described).toMatchObject({ status, body: status === 200 ? { sub: first.claims.sub } : {} })
+    expect(described).toMatchObject({ status: 200, body: { sub: first.claims.sub } })
   })
 
   test('oidcc-ensure-request-without-nonce-succeeds-for-code-flow', async () => {

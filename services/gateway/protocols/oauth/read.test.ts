@@ -2,13 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
-import { method } from '#lib/rpc/methods'
 import { readHeaders } from '../../listen/headers.ts'
 import type { Exchange } from '../../listen/exchange.ts'
 import { createUnderWay } from '../../rate-limits/under-way.ts'
 import { readForm } from './read.ts'
-
-const { desc } = method('roster.users.v1.OAuthService.IssueToken')
 
 const bytes = 1024 * 1024
 const hold = createUnderWay({ inAll: 64 * bytes, perConnection: 4 * bytes }).open('public', {}, '')
@@ -23,7 +20,7 @@ function posted(body: string): Exchange {
 test.each(['%zz&', 'x&'])(
   'of a form of %j again and again no more than a hundred faults are looked for',
   async (pair) => {
-    const error = (await readForm(desc.input, posted(pair.repeat(200_000)), { bytes, patience: 10_000, hold }).catch(
+    const error = (await readForm(posted(pair.repeat(200_000)))({ bytes, patience: 10_000, hold }).catch(
       (thrown: unknown) => thrown,
     )) as RosterError
     expect(error.reason).toBe('REQUEST_MALFORMED')

@@ -1,41 +1,64 @@
-import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
+import { create, type Message } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
+import type { Method } from '#lib/rpc/methods'
 import type { Allowance } from '../../listen/admission.ts'
 import { checkContentEncoding, readBody } from '../../listen/body.ts'
 import type { Exchange } from '../../listen/exchange.ts'
 import { splitPair } from '../json/bind.ts'
 import { malformed, maxFaults, unsupportedType } from '../json/errors.ts'
 
-const formType = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)*$/i
+/** The content type of a form. */
+export const formType = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)*$/i
 
 /**
- * Reads the request message of an OAuth client from a form. The client's id and secret may be in `Authorization:
- * Basic`, and the proof is in `DPoP`. An unknown parameter is ignored, and a parameter without a value counts as not
- * sent (RFC 6749 section 3.2). INVALID_ARGUMENT REQUEST_MALFORMED for a parameter that comes twice, in the address or
- * in two ways; UNAUTHENTICATED INVALID_CLIENT.
+ * Reads the parameters of an OAuth client from a form, once. A parameter without a value counts as not sent (RFC 6749
+ * section 3.2). INVALID_ARGUMENT REQUEST_MALFORMED for a parameter that comes twice, or in the address; errors of
+ * `readFormBody`.
  */
-export async function readForm(desc: DescMessage, exchange: Exchange, allowance: Allowance): Promise<Message> {
-  const { request, header, query } = exchange
+export function readForm(exchange: Exchange): (allowance: Allowance) => Promise<Map<string, string>> {
+  let read: Promise<Map<string, string>> | undefined
+  return (allowance) => (read ??= readParameters(exchange, allowance))
+}
+
+async function readParameters(exchange: Exchange, allowance: Allowance): Promise<Map<string, string>> {
   // Logs and histories keep addresses, and a secret must not get there.
-  if (query !== '')
+  if (exchange.query !== '')
     throw malformed([{ field: '', description: 'has parameters in its address: they belong in the body' }])
-  const message = create(desc)
-  if (request.method !== 'POST') return message
-  const parameters = parseForm(await readFormBody(exchange, allowance))
-  const client = desc.field['clientSecret'] && readBasic(header('authorization'))
+  if (exchange.request.method !== 'POST') return new Map()
+  return parseForm(await readFormBody(exchange, allowance))
+}
+
+/**
+ * Makes the request message of these parameters. The client's id and secret may be in `Authorization: Basic`, and the
+ * proof is in `DPoP`. An unknown parameter is ignored. INVALID_ARGUMENT REQUEST_MALFORMED where a secret or a token
+ * comes in two ways; UNAUTHENTICATED INVALID_CLIENT.
+ */
+export function toRequest(
+  { access, desc: { input } }: Method,
+  form: Map<string, string>,
+  { header }: Exchange,
+): Message {
+  const message = create(input)
+  const parameters = new Map(form)
+  const authorization = header('authorization')
+  if (access.rule !== 'public' && authorization !== undefined && parameters.get('access_token'))
+    throw malformed([{ field: 'access_token', description: inHeader }])
+  const client = input.field['clientSecret'] && readBasic(authorization)
   if (client) addClient(parameters, client)
   const headers: Record<string, string | boolean | undefined> = {
     dpop_proof: header('dpop'),
     http_basic: client !== undefined,
   }
-  for (const field of desc.fields) {
+  for (const field of input.fields) {
     const { name } = field
     const value = name in headers ? headers[name] : parameters.get(name)
-    if (value) reflect(desc, message).set(field, value)
+    if (value) reflect(input, message).set(field, value)
   }
   return message
 }
+
+const inHeader = 'comes in the Authorization header already'
 
 /** Reads the body of a form, as text. Errors of `readBody`; INVALID_ARGUMENT CONTENT_TYPE_UNSUPPORTED. */
 export async function readFormBody({ request, header }: Exchange, allowance: Allowance): Promise<string> {
@@ -83,9 +106,8 @@ function readBasic(authorization: string | undefined): Client | undefined {
 }
 
 function addClient(parameters: Map<string, string>, { id, secret }: Client) {
-  const description = 'comes in the Authorization header already'
   const twice = ['client_secret', 'client_assertion', 'client_assertion_type'].filter((name) => parameters.get(name))
   if ((parameters.get('client_id') || id) !== id) twice.unshift('client_id')
-  if (twice.length > 0) throw malformed(twice.map((field) => ({ field, description })))
+  if (twice.length > 0) throw malformed(twice.map((field) => ({ field, description: inHeader })))
   parameters.set('client_id', id).set('client_secret', secret)
 }

@@ -1,5 +1,6 @@
 import { toBinary } from '@bufbuild/protobuf'
 import { RosterError } from '#lib/errors'
+import type { Method } from '#lib/rpc/methods'
 import type { Gateway } from '../../call/gateway.ts'
 import { perform } from '../../call/perform.ts'
 import type { Match } from '../../call/routes.ts'
@@ -7,7 +8,7 @@ import { type Exchange, protective, send } from '../../listen/exchange.ts'
 import { arrive } from '../arrive.ts'
 import { readRequestTimeout } from '../timeout.ts'
 import { toOAuthError } from './errors.ts'
-import { readForm } from './read.ts'
+import { formType, readForm, toRequest } from './read.ts'
 import { writeOAuth } from './write.ts'
 
 /**
@@ -15,10 +16,18 @@ import { writeOAuth } from './write.ts'
  * 6749.
  */
 export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method }: Match): Promise<void> {
+  const form = readForm(exchange)
+  const arrival = arrive(gateway, exchange, method, 'oauth', readRequestTimeout)
+  if (takesTokenInBody(method, exchange))
+    // Nothing is known of the sender yet.
+    arrival.readToken = async (allowance) => {
+      const parameters = await form({ ...allowance, bytes: gateway.config.PUBLIC_REQUEST_BYTES })
+      return parameters.get('access_token')
+    }
   const answer = await perform(
     gateway,
-    arrive(gateway, exchange, method, 'oauth', readRequestTimeout),
-    async (allowance) => toBinary(method.desc.input, await readForm(method.desc.input, exchange, allowance)),
+    arrival,
+    async (allowance) => toBinary(method.desc.input, toRequest(method, await form(allowance), exchange)),
     (bytes, headers) => ({ headers, text: writeOAuth(method, bytes) }),
   )
   if (answer instanceof RosterError) {
@@ -31,6 +40,12 @@ export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method 
 const json = { ...protective, 'content-type': 'application/json' }
 const privately = { ...json, pragma: 'no-cache' }
 const publicly = { ...json, 'cache-control': 'public, max-age=300' }
+
+// RFC 6750 section 2.2.
+function takesTokenInBody({ access }: Method, { request, header }: Exchange): boolean {
+  const isForm = request.method === 'POST' && formType.test(header('content-type') ?? '')
+  return access.rule !== 'public' && isForm && header('authorization') === undefined
+}
 
 function usesBasic({ request }: Exchange): boolean {
   return /^basic /i.test(request.headers.authorization ?? '')

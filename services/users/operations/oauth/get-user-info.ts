@@ -69,7 +69,7 @@ async function findUser({ store }: Context, userId: string): Promise<Existing<Us
 }
 
 function shown({ id, organizationId }: Existing<User>, claims: UserClaims) {
-  const { preferred_username, given_name, family_name, email_verified, ...others } = claims
+  const { preferred_username, given_name, family_name, email_verified, updated_at, ...others } = claims
   return {
     sub: id,
     organization: organizationId,
@@ -78,5 +78,6 @@ function shown({ id, organizationId }: Existing<User>, claims: UserClaims) {
     givenName: given_name,
     familyName: family_name,
     emailVerified: email_verified,
+    updatedAt: updated_at,
   } as Pick<GetUserInfoResponse, 'sub' | 'organization' | 'name' | 'email' | 'emailVerified'>
 }
