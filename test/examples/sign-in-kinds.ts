@@ -29,13 +29,13 @@ const kinds = [
   ['account', 'account'],
   ['signInAgain', 'password'],
   ['chooseAccount', 'accounts'],
+  ['noAccess', 'no access'],
   ['consent', 'consent'],
   ['continue', 'click'],
   ['signIn', 'sign in'],
 ] as const
 const problems = [
   ['credentialsInvalid', 'credentials invalid'],
-  ['mayNotCome', 'may not come'],
   ['otherPerson', 'other person'],
 ] as const
 /** They send the person to the application, or to who runs it, and know no address of either; or all is done. */

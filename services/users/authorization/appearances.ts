@@ -77,7 +77,8 @@ export function chooseAlone(candidates: Candidate[], prompts: string[], loginHin
   return isAlone && (loginHint === '' || isMeant(first, loginHint)) ? first : undefined
 }
 
-function isMeant({ userName, email }: Candidate, hint: string): boolean {
+/** Whether a hint of a login name means this person. */
+export function isMeant({ userName, email }: Candidate, hint: string): boolean {
   const [typed, ...names] = [meantName(hint), userName, email].map(canonicalName)
   return names.includes(typed!) || typed!.startsWith(`${names[0]!}@`)
 }

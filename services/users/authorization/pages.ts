@@ -48,6 +48,11 @@ export function accountsPage(candidates: Candidate[]): PageAnswer {
   return show({ $case: 'accounts', value: { accounts: candidates.map(accountOf) } })
 }
 
+/** The application lets none of these in. */
+export function noAccessPage(candidates: Candidate[]): PageAnswer {
+  return show({ $case: 'noAccess', value: { accounts: candidates.map(accountOf) } })
+}
+
 /** Without scopes, the first use is all that is asked for; or not even that, but a click. */
 export function consentPage(
   candidate: Candidate,

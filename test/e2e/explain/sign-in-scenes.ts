@@ -66,7 +66,7 @@ export async function act(operation: Operation, request: object, organization?: 
   return ok(await call(operation, request as never, admin(organization)))
 }
 
-/** What the pages come to: who is not let on with the session may sign in once more, and then sees why. */
+/** What the pages show; where they ask for a password, also what they show after it. */
 export async function doorOf({ browser, person }: SignInScene, path: string): Promise<string[]> {
   const shown = await browser.visit(path)
   if (kindOf(shown) !== 'sign in') return [kindOf(shown)]

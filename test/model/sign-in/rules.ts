@@ -59,6 +59,8 @@ export interface Request {
   session?: Session | undefined
   choseAccount?: boolean
   asksName?: boolean
+  /** A wrong password was typed. */
+  failed?: boolean
   decision?: 'allowed' | 'denied'
   answer?: 'given' | 'cancelled'
 }
@@ -86,8 +88,6 @@ export interface Authorization {
 /** What comes next: a page; or an answer to the application, with an error, or a code for these scopes of a session. */
 export interface Next {
   kind: string
-  /** What a page says is wrong. */
-  problem?: string
   session?: Session
   /** The scopes that a page asks for. */
   lacking?: string[]
@@ -115,15 +115,16 @@ export function people(model: Model, browser: Browser): Session[] {
 
 /** What the page of an open request shows, or what its application gets. */
 export function next(model: Model, browser: Browser, request: Request): Next {
-  const { application, prompt, asksName, session } = request
+  const { application, prompt, asksName, failed, session } = request
   if (!model.applications[application].isOpen) return { kind: 'client unknown' }
   if (request.decision === 'denied') return { kind: 'answer', error: 'access_denied' }
   const here = people(model, browser)
   const able = here.filter(({ user }) => mayCome(model, user, application))
   const alone = able.length === 1 && prompt !== 'select_account' ? able[0] : undefined
   const chosen = asksName ? undefined : (here.find((each) => each === session) ?? alone)
-  if (!chosen) return { kind: asksName || able.length === 0 ? 'sign in' : 'accounts' }
-  if (!able.includes(chosen)) return { kind: 'sign in', problem: 'may not come' }
+  if (!chosen && !asksName && able.length > 0) return { kind: 'accounts' }
+  if (!chosen) return { kind: asksName || failed || here.length === 0 ? 'sign in' : 'no access' }
+  if (!able.includes(chosen)) return { kind: 'no access' }
   if (prompt === 'select_account' && !request.choseAccount) return { kind: 'accounts' }
   if (prompt === 'login' && chosen.checked < request.began) return { kind: 'password', session: chosen }
   const lacking = lackingScopes(model, chosen.user, request)

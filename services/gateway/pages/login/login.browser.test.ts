@@ -134,6 +134,7 @@ const screens: Record<string, JsonObject> = {
     },
   },
   'wrong password': { ...withForm, signIn: { loginName: 'ada', error: 'SIGN_IN_ERROR_CREDENTIALS_INVALID' } },
+  'no access': { ...withForm, noAccess: { accounts: [account, { ...account, loginName: 'ada' }] } },
   accounts: { ...withForm, accounts: { accounts: [account, { ...account, sessionId: 's2' }] } },
   consent: { ...withForm, consent: { account, scopes: ['openid', 'email', 'urn:x'], actsInRoster: true } },
   'first use': { ...withForm, consent: { account, scopes: [] } },

@@ -8,7 +8,6 @@ import type { TextKey } from './texts.ts'
 const errors: Partial<Record<SignInError, TextKey>> = {
   [SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID]: 'credentialsInvalid',
   [SignInError.SIGN_IN_ERROR_THROTTLED]: 'throttled',
-  [SignInError.SIGN_IN_ERROR_MAY_NOT_COME]: 'mayNotCome',
   [SignInError.SIGN_IN_ERROR_OTHER_PERSON]: 'otherPerson',
   [SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED]: 'registrationClosed',
   [SignInError.SIGN_IN_ERROR_ADDRESS_TAKEN]: 'addressTaken',

@@ -13,8 +13,9 @@ const en = {
   cancel: 'Cancel',
   credentialsInvalid: 'Login name and password do not match. Please check both and try again.',
   throttled: 'Too many attempts. Please wait {wait} and try again.',
-  mayNotCome:
-    'You may not use this application with this account. Use another one, or ask the administrators of the application.',
+  noAccess: 'No access',
+  noAccessIntro:
+    'You may not use {application} with {account}. Use another account, or ask the administrators of the application.',
   otherPerson: 'The application asks for another person. Sign in with the account that you use there.',
   registrationClosed: 'You cannot register here. If you have an account, sign in with it.',
   addressTaken: 'There is an account with this address by now. Sign in with it.',
@@ -134,8 +135,9 @@ const de: Texts = {
   credentialsInvalid:
     'Anmeldename und Passwort passen nicht zusammen. Bitte prüfen Sie beide und versuchen Sie es noch einmal.',
   throttled: 'Zu viele Versuche. Bitte warten Sie {wait} und versuchen Sie es noch einmal.',
-  mayNotCome:
-    'Mit diesem Konto dürfen Sie diese Anwendung nicht benutzen. Nehmen Sie ein anderes, oder fragen Sie die Verwalter der Anwendung.',
+  noAccess: 'Kein Zugang',
+  noAccessIntro:
+    'Sie dürfen {application} mit {account} nicht benutzen. Verwenden Sie ein anderes Konto, oder fragen Sie die Verwalter der Anwendung.',
   otherPerson:
     'Die Anwendung fragt nach einer anderen Person. Melden Sie sich mit dem Konto an, das Sie dort benutzen.',
   registrationClosed: 'Hier können Sie sich nicht registrieren. Wenn Sie ein Konto haben, melden Sie sich damit an.',

@@ -5,6 +5,7 @@ import { accountsPage } from '../../pages/login/accounts.ts'
 import { consentPage } from '../../pages/login/consent.ts'
 import { chooseLanguage } from '../../pages/login/language.ts'
 import { checkLocation } from '../../pages/login/location.ts'
+import { noAccessPage } from '../../pages/login/no-access.ts'
 import { noticePage } from '../../pages/login/notice.ts'
 import { registrationCodePage, registrationPage } from '../../pages/login/registration.ts'
 import type { Document } from '../../pages/login/shell.ts'
@@ -39,6 +40,8 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request }:
       return toReply(signInPage(shown, answer.value))
     case 'accounts':
       return toReply(accountsPage(shown, answer.value))
+    case 'noAccess':
+      return toReply(noAccessPage(shown, answer.value))
     case 'account':
       return toReply(accountPage(shown, answer.value))
     case 'consent':

@@ -7,14 +7,14 @@ import { issuerOf } from '../../oauth/issuer.ts'
 import { loadLoginPolicy } from '../../policy/load-login-policy.ts'
 import type { Missing, ShutOut } from '../../policy/judge.ts'
 import { answerApplication, notice, refusalLink } from '../answer.ts'
-import { type Candidate, mayCome } from '../appearances.ts'
+import { type Candidate, isMeant, mayCome } from '../appearances.ts'
 import { begin } from '../begin.ts'
 import { grantCode } from '../grant-code.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../request/parameters.ts'
 import { registeringOrganization } from '../request/registering-organization.ts'
-import { accountsPage, consentPage, registrationPage, signInPage } from '../pages.ts'
+import { accountsPage, consentPage, noAccessPage, registrationPage, signInPage } from '../pages.ts'
 import type { Asked, Fault } from '../request/read-parameters.ts'
 import { hostOf } from '../request/redirect-uri.ts'
 import { requestFacts } from '../request/request-facts.ts'
@@ -57,7 +57,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   }
 }
 
-const withForm = ['signIn', 'accounts', 'registration', 'registrationCode', 'consent']
+const withForm = ['signIn', 'accounts', 'noAccess', 'registration', 'registrationCode', 'consent']
 
 async function showAnswered(context: Context, { parameters, answer }: RequestRow): Promise<PageAnswer> {
   const applicationOrigin = await wayBack(context, parameters)
@@ -94,7 +94,7 @@ async function nextPage(
       ? registrationPage(registration, now)
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
   const able = people.filter(mayCome)
-  if (!asked || !chosen) return able.length === 0 || row.progress.asksName ? signInPage(row, now) : accountsPage(able)
+  if (!asked || !chosen) return withoutChoice(situation, able, { row, now })
   const { appearance, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })
   if ('missing' in verdict || 'shutOut' in verdict) return ask(verdict)
@@ -112,6 +112,21 @@ async function nextPage(
   }
 }
 
+function withoutChoice(
+  { people }: Situation,
+  able: Candidate[],
+  { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
+): PageAnswer {
+  const { parameters, progress } = row
+  if (progress.asksName) return signInPage(row, now)
+  if (able.length > 0) return accountsPage(able)
+  // A name was typed or hinted at: it may be another's.
+  const meant = people.filter((person) => parameters.loginHint === '' || isMeant(person, parameters.loginHint))
+  if (progress.error !== undefined || meant.length === 0) return signInPage(row, now)
+  const shutOut = meant.filter(({ verdict }) => 'shutOut' in verdict && verdict.shutOut !== 'other-person')
+  return shutOut.length > 0 ? noAccessPage(shutOut) : signInPage(row, now, SignInError.SIGN_IN_ERROR_OTHER_PERSON)
+}
+
 async function mayRegister(context: Context, { addressee, asked }: Situation): Promise<boolean> {
   return (await registeringOrganization(context, { asked, ...addressee })) !== undefined
 }
@@ -121,14 +136,10 @@ function askFor(
   { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
   { asked, chosen, able }: { asked: Asked; chosen: Candidate; able: Candidate[] },
 ): PageAnswer {
-  if ('shutOut' in lacking) {
-    const isOther = lacking.shutOut === 'other-person'
-    return signInPage(
-      row,
-      now,
-      isOther ? SignInError.SIGN_IN_ERROR_OTHER_PERSON : SignInError.SIGN_IN_ERROR_MAY_NOT_COME,
-    )
-  }
+  if ('shutOut' in lacking)
+    return lacking.shutOut === 'other-person'
+      ? signInPage(row, now, SignInError.SIGN_IN_ERROR_OTHER_PERSON)
+      : noAccessPage([chosen])
   const [lack] = lacking.missing
   switch (lack.what) {
     case 'person':
