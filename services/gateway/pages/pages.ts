@@ -29,13 +29,13 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
+// No Cross-Origin-Opener-Policy: a sign-in in a popup may pass the page of a forgotten password, and needs its opener.
 const security = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   // With less, a form of a page would not say where it comes from.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
-  'cross-origin-opener-policy': 'same-origin',
 }
 
 /** Pages by their path, such as `/ui/verify.css`, or both `/ui/verify` and `/ui/verify.html` for verify.html. */

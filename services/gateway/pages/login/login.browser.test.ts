@@ -339,6 +339,19 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     await page.context().close()
   })
 
+  test('a popup keeps its opener on each page that a sign-in may pass', async () => {
+    users['ShowSignIn'] = () => screens['sign in']!
+    const page = await open(app)
+    const opened = page.waitForEvent('popup')
+    await page.evaluate(`void window.open('${gateway.url}${page1}')`)
+    const popup = await opened
+    for (const path of ['/ui/forgot-password', '/ui/code-sent', '/ui/reset-password', '/ui/password-set', page1]) {
+      await popup.goto(gateway.url + path)
+      expect(await popup.evaluate('window.opener !== null'), path).toBe(true)
+    }
+    await page.context().close()
+  })
+
   test.each(Object.entries(screens))('%s: what a name says is shown, and never run', async (_, screen) => {
     const text = JSON.stringify(screen).replaceAll(
       /"(ada|Ada Lovelace|ada@acme.example|Acme Timesheets|time.acme.example|urn:x|token|s1)"/g,
