@@ -109,6 +109,7 @@ const token: Workload = {
         codeVerifier: '',
         refreshToken: '',
         httpBasic: false,
+        resource: [],
       }).finish()
     },
   },

@@ -155,6 +155,25 @@ test('another grant is unsupported_grant_type', async () => {
     })
 })
 
+test('a resource, also of several, is invalid_target with every grant; an empty one counts as not sent', async () => {
+  const [api, other] = ['https://api.example.com', 'urn:another'].map((resource) => form({ resource }))
+  const grants = [grant.grant_type, jwtBearer, 'authorization_code', 'refresh_token']
+  for (const grant_type of grants)
+    for (const named of [api, `resource=&${api}`, `${api}&${other}`, `${api}&${api}`]) {
+      const proof = { assertion: await assertion(client), code: 'c', refresh_token: 'r' }
+      const all = { ...(grant_type !== jwtBearer && own()), grant_type, ...proof }
+      expect(await sendForm(tokenPath, `${form(all)}&${named}`)).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_target' },
+      })
+    }
+  const sent = `${form({ ...grant, ...own() })}&resource=&resource=`
+  expect((await sendForm(tokenPath, sent)).status).toBe(200)
+  // Where no resource has a place, it is a parameter as any other.
+  const twice = await sendForm('/oauth/v2/introspect', `${form({ ...own(), token: 't' })}&${api}&${api}`)
+  expect(twice).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+})
+
 describe('too many failures', () => {
   test('of a client from an address get a time to retry, and the right secret always works', async () => {
     const { userId, secret } = await newClient({ organization: home })

@@ -59,6 +59,45 @@ test('another browser has nobody signed in', async () => {
   expect(answerIn(location)).toMatchObject({ error: 'login_required', state: 'a state & more', iss: url })
 })
 
+test('a request for a resource, and one with any parameter twice, is answered with an error', async () => {
+  const resource = 'resource=https%3A%2F%2Fapi.example.com'
+  const ofTwo = ['authorization_details', 'x'.repeat(300), ''].map((name) => `${name}=1&${name}=2`)
+  for (const [more, error] of [
+    [resource, 'invalid_target'],
+    [`${resource}&resource=urn%3Aother`, 'invalid_target'],
+    ['resource=&one=1&two=2', 'login_required'],
+    ...ofTwo.map((twice) => [twice, 'invalid_request'] as const),
+    [Array.from({ length: 400 }, (_, n) => `p${n}=1&p${n}=2`).join('&'), 'invalid_request'],
+  ] as const) {
+    const path = authorize({ prompt: 'none' })
+    const [at, query] = path.split('?')
+    const body = `${query}&${more}`
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    for (const shown of [
+      await openBrowser().visit(`${path}&${more}`),
+      await openBrowser().visit(at!, { method: 'POST', body, headers }),
+    ])
+      expect(answerIn(shown.location)).toMatchObject({ error, state: 'a state & more' })
+  }
+})
+
+test('a state of 8,192 characters comes back, and a longer one is a page, to whomever it is sent', async () => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const both = async (state: string) => {
+    const path = authorize({ prompt: 'none', state })
+    const [at, body] = path.split('?')
+    return [await openBrowser().visit(path), await openBrowser().visit(at!, { method: 'POST', body: body!, headers })]
+  }
+  const most = 's'.repeat(8192)
+  for (const { location } of await both(most)) expect(answerIn(location)['state']).toBe(most)
+  // Neither the head of a request nor its form may have the last.
+  for (const length of [8193, 15_000, 25_000])
+    for (const { status, location, body } of await both('s'.repeat(length))) {
+      expect([413, 431]).toContain(status)
+      expect([location, body.startsWith('<!doctype html>')]).toEqual(['', true])
+    }
+})
+
 test('a form that another browser or another site sends does nothing, and a link decides nothing', async () => {
   const [browser, other] = [openBrowser(), openBrowser()]
   const { userName: login_name, password } = person

@@ -7,6 +7,8 @@ import { type Hold, type Kind, type UnderWay, unreadBytes } from '../rate-limits
 export interface Incoming {
   /** Names and values of its headers, alternating. */
   raw: readonly string[]
+  /** How long its address is, where that is none of the headers. */
+  addressLength: number
   /** The socket or session: requests of one connection share its budget. */
   connection: object
   /** Emits `close` once the request and its answer are over. */
@@ -27,12 +29,8 @@ export function admit({ underWay }: { underWay: UnderWay }, kind: Kind, incoming
   const { raw, connection, ending } = incoming
   const hold = underWay.open(kind, connection, address)
   ending.on('close', hold.end)
-  checkHost(raw)
+  const bytes = checkHead(incoming)
   checkTransferEncoding(raw)
-  let bytes = 0
-  for (const part of raw) bytes += part.length
-  // Node's HTTP/1.1 parser has refused longer heads already, but a head over HTTP/2 may have any length.
-  if (bytes > headLimit) throw headersTooLarge()
   hold.take(bytes + overhead + unreadBytes)
   return (incoming.hold = hold)
 }
@@ -65,9 +63,19 @@ export function admitCall(
 }
 
 /**
- * INVALID_ARGUMENT HTTP_MALFORMED for a request that names its host twice, or with characters that no host name has.
+ * The length of a request's head. INVALID_ARGUMENT HTTP_MALFORMED where it names its host twice, or with characters that
+ * no host name has; RESOURCE_EXHAUSTED HEADERS_TOO_LARGE.
  */
-export function checkHost(raw: readonly string[]): void {
+export function checkHead({ raw, addressLength }: Pick<Incoming, 'raw' | 'addressLength'>): number {
+  checkHost(raw)
+  let bytes = addressLength
+  for (const part of raw) bytes += part.length
+  // Node's HTTP/1.1 parser has refused much longer heads already, but a head over HTTP/2 may have any length.
+  if (bytes > headLimit) throw headersTooLarge()
+  return bytes
+}
+
+function checkHost(raw: readonly string[]): void {
   const hosts: string[] = []
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at]!

@@ -31,6 +31,8 @@ export function openExchange(request: IncomingMessage, response: ServerResponse)
     requestId,
     header: readHeaders(request.headers, raw),
     raw,
+    // Over HTTP/2 it is a header.
+    addressLength: stream ? 0 : request.url!.length,
     connection: stream?.session ?? request.socket,
     ending: response,
     hold: undefined,

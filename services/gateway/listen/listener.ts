@@ -39,7 +39,8 @@ type Serve = (socket: Socket) => void
  */
 export function createListener(config: ListenerSettings, log: Log, http2: Serve): Listener {
   const options: ServerOptions = {
-    maxHeaderSize: 16 * 1024,
+    // Twice what `checkHead` takes: of a page, whose parameters stand in its address, the refusal is a page.
+    maxHeaderSize: 32 * 1024,
     headersTimeout: Math.min(config.HEADERS_TIMEOUT_MS, config.REQUEST_TIMEOUT_MS),
     requestTimeout: config.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,

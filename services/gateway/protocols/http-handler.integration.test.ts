@@ -118,6 +118,9 @@ const refusals: [string, string, string, Record<string, string>, string | undefi
     'PERMISSION_DENIED',
   ],
   ['a header that is too long', 'GET', '/healthz', { x: 'x'.repeat(20_000) }, undefined, 431, 'HEADERS_TOO_LARGE'],
+  ['one that is longer by far', 'GET', '/healthz', { x: 'x'.repeat(40_000) }, undefined, 431, 'HEADERS_TOO_LARGE'],
+  ['an address that is too long', 'GET', `/${'x'.repeat(20_000)}`, {}, undefined, 431, 'HEADERS_TOO_LARGE'],
+  ['one of a method', 'GET', `/v2/users/${'x'.repeat(17_000)}`, {}, undefined, 431, 'HEADERS_TOO_LARGE'],
 ]
 
 test.each(refusals)('%s: %s %s', async (_name, verb, path, headers, body, status, reason) => {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, RosterError, toRosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import { measures } from '#lib/telemetry/instruments'
-import { checkHost } from '../listen/admission.ts'
+import { checkHead } from '../listen/admission.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { byGrpcPath, findRoutes, type Match, offeredVerbs } from '../call/routes.ts'
 import type { Readiness } from '../health/readiness.ts'
@@ -56,7 +56,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     if (probe) {
       measure(exchange, path)
       // A probe passes no limit: a busy gateway is alive.
-      checkHost(request.rawHeaders)
+      checkHead(exchange)
       return probe(exchange)
     }
     admitNoCall(exchange)

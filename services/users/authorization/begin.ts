@@ -11,6 +11,7 @@ import { type Candidate, chooseAlone, chooseSilently, findCandidates } from './a
 import { type Grantable, grantCode } from './grant-code.ts'
 import { isSilent, type Parameters } from './request/parameters.ts'
 import type { Fault } from './request/read-parameters.ts'
+import { answerableBy } from './request/request-object.ts'
 import { toLoginApplication } from './login-application.ts'
 import { readRequest } from './request/read-request.ts'
 import { requestFacts } from './request/request-facts.ts'
@@ -27,13 +28,14 @@ export interface Visit {
 /** Begins a request, or answers it at once. */
 export async function begin(
   context: Context,
-  parameters: Parameters,
+  came: Parameters,
   visit: Visit,
   call: Call,
   restarts = false,
 ): Promise<PageAnswer> {
-  const reading = await readRequest(context, parameters, call)
+  const reading = await readRequest(context, came, call)
   if ('notice' in reading) return notice(reading.notice)
+  const parameters = answerableBy(came, reading)
   if (reading.application.oidc.loginBaseUri !== undefined)
     return toLoginApplication(context, reading.application.oidc.loginBaseUri, { parameters, reading }, call)
   const silent = isSilent(parameters)

@@ -31,7 +31,7 @@ beforeAll(async () => {
   domains = await serveDomains(
     { 'acme.example': 'acme', 'umbrella.example': 'umbrella' },
     {},
-    { copied: nothingNewer(['client', 'first', 'native', 'checked', 'fixed']) },
+    { copied: nothingNewer(['client', 'first', 'native', 'checked', 'fixed', 'elsewhere']) },
   )
   await noteApplication(users, 'client', { redirectUris: [redirectUri, `${redirectUri}?a=b`] })
   await noteApplication(users, 'first', { firstParty: true, redirectUris: [redirectUri] }, { organizationId: 'acme' })
@@ -45,6 +45,7 @@ beforeAll(async () => {
     },
     { organizationId: 'acme' },
   )
+  await noteApplication(users, 'elsewhere', { loginBaseUri: 'https://login.example.com' })
   await noteApplication(users, 'checked', {}, { hasProjectCheck: true })
   await noteApplication(users, 'fixed', { organizationId: 'acme' })
   ada = await addPerson(users, 'ada')
@@ -289,7 +290,7 @@ describe('a faulty request', () => {
   })
 
   const faults: [object, string][] = [
-    ...['scope', 'state', 'nonce', 'prompt', 'response_type', 'code_challenge', 'claims', 'resource'].map(
+    ...['scope', 'state', 'nonce', 'prompt', 'response_type', 'code_challenge', 'claims', 'unknown'].map(
       (name): [object, string] => [{ repeatedParameters: [name] }, 'invalid_request'],
     ),
     [{ responseType: '' }, 'invalid_request'],
@@ -297,6 +298,9 @@ describe('a faulty request', () => {
     [{ responseMode: 'fragment' }, 'invalid_request'],
     [{ request: 'x' }, 'request_not_supported'],
     [{ requestUri: 'x' }, 'request_uri_not_supported'],
+    [{ resource: 'https://api.example.com' }, 'invalid_target'],
+    [{ repeatedParameters: ['resource'] }, 'invalid_target'],
+    [{ repeatedParameters: ['resource', 'unknown'] }, 'invalid_request'],
     [{ codeChallenge: '' }, 'invalid_request'],
     [{ codeChallenge: '', codeChallengeMethod: '' }, 'invalid_request'],
     [{ codeChallengeMethod: '' }, 'invalid_request'],
@@ -338,6 +342,47 @@ describe('a faulty request', () => {
     // None of its words come from the request.
     const error_description = words[error as Fault]
     expect(told(answer)).toEqual({ error, error_description, state: 'the state', iss: users.config.PUBLIC_URL })
+  })
+
+  describe('with a request object is refused by the way and with the state that it names:', () => {
+    const objectOf = (payload: unknown) =>
+      `${[{ alg: 'none' }, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.`
+    const formPost = { response_mode: 'form_post' }
+    const long = { ...formPost, state: 'x', filler: 'x'.repeat(6000) }
+    const objects: [string, string, string, string][] = [
+      ['both', objectOf({ ...formPost, state: 'its own' }), 'formPost', 'its own'],
+      ['the mode alone', objectOf(formPost), 'formPost', 'the state'],
+      ['the state alone', objectOf({ state: 'its own' }), 'redirect', 'its own'],
+      ['another mode', objectOf({ response_mode: 'fragment', state: 'its own' }), 'redirect', 'its own'],
+      ['values of other kinds', objectOf({ response_mode: [formPost], state: 7 }), 'redirect', 'the state'],
+      ['an empty state', objectOf({ ...formPost, state: '' }), 'formPost', 'the state'],
+      ['a state that no query has', objectOf({ state: 'a\0b' }), 'redirect', 'the state'],
+      ['8 KiB', objectOf(long).padEnd(8192, 'x'), 'formPost', 'x'],
+      ['more', objectOf(long).padEnd(8193, 'x'), 'redirect', 'the state'],
+      ['no object', objectOf(['form_post']), 'redirect', 'the state'],
+      ['no JWT', 'x', 'redirect', 'the state'],
+    ]
+    test.each(objects)('%s', async (_, request, way, state) => {
+      const answer = await new Visitor(users).authorize({ request, prompt: 'none' })
+      expect(answer.answer?.$case).toBe(way)
+      expect(told(answer)).toMatchObject({ error: 'request_not_supported', state })
+    })
+
+    test('of the two ways, that of the object; a page that came before changes nothing', async () => {
+      const request = objectOf({ response_mode: 'query', state: 'its own', redirect_uri: 'https://evil.example' })
+      const browser = new Visitor(users)
+      const leaving = await browser.signIn(await browser.begin({ request, responseMode: 'form_post' }), 'ada')
+      expect(leaving.answer?.$case).toBe('leaving')
+      expect(told(leaving)).toMatchObject({ error: 'request_not_supported', state: 'its own' })
+    })
+
+    test('no other fault is answered by it, nor one of a login application by a form', async () => {
+      const request = objectOf({ ...formPost, state: 'its own' })
+      const other = await new Visitor(users).authorize({ request, responseType: '', prompt: 'none' })
+      expect([other.answer?.$case, told(other)['state']]).toEqual(['redirect', 'the state'])
+      const refused = await new Visitor(users).authorize({ clientId: 'elsewhere', request, prompt: 'none' })
+      expect([refused.answer?.$case, told(refused)['state']]).toEqual(['redirect', 'its own'])
+    })
   })
 
   test('sends nobody anywhere before somebody is signed in', async () => {

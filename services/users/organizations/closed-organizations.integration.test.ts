@@ -39,6 +39,7 @@ test('no user signs in to a deactivated organization; tokens of its machines are
         codeVerifier: '',
         refreshToken: '',
         httpBasic: false,
+        resource: [],
       },
       callIn(''),
     )

@@ -180,11 +180,12 @@ describe.each([
     await op.authorize({}, { client: provider.clients[2]! })
   })
 
-  // The response mode stands in the object alone, so the answer is no form: of Form Post the suite fails this module.
   test('oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported', async () => {
     expect(op.metadata.request_parameter_supported).toBe(false)
-    const { answer } = await op.browser.go(op.metadata.authorization_endpoint, inObject(op.request()))
-    expect(answer).toMatchObject({ error: 'request_not_supported' })
+    const asked = op.request()
+    const { answer, method } = await op.browser.go(op.metadata.authorization_endpoint, inObject(asked))
+    expect(answer).toMatchObject({ error: 'request_not_supported', state: asked['state'] })
+    expect(method).toBe(responseMode === '' ? 'GET' : 'POST')
   })
 
   test('oidcc-ensure-request-object-with-redirect-uri', async () => {

@@ -51,6 +51,7 @@ function open(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: stri
     header,
     requestId: requestIdOf(header('x-request-id')),
     raw,
+    addressLength: 0,
     connection: stream.session ?? stream,
     ending: stream,
     hold: undefined,

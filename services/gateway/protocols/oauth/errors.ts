@@ -7,6 +7,7 @@ const byReason = new Map([
   ['INVALID_CLIENT', 'invalid_client'],
   ['INVALID_GRANT', 'invalid_grant'],
   ['INVALID_SCOPE', 'invalid_scope'],
+  ['INVALID_TARGET', 'invalid_target'],
   ['UNAUTHORIZED_CLIENT', 'unauthorized_client'],
   ['UNSUPPORTED_GRANT_TYPE', 'unsupported_grant_type'],
   ['DPOP_PROOF_INVALID', 'invalid_dpop_proof'],

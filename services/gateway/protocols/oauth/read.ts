@@ -1,5 +1,4 @@
-import { create, type Message } from '@bufbuild/protobuf'
-import { reflect } from '@bufbuild/protobuf/reflect'
+import { create, type DescField, type Message } from '@bufbuild/protobuf'
 import { RosterError, type Violation } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import type { Allowance } from '../../listen/admission.ts'
@@ -13,20 +12,31 @@ export const formType = /^application\/x-www-form-urlencoded *(; *(charset="?utf
 
 /**
  * Reads the parameters of an OAuth client from a form, once. A parameter without a value counts as not sent (RFC 6749
- * section 3.2). INVALID_ARGUMENT REQUEST_MALFORMED for a parameter that comes twice, or in the address; errors of
- * `readFormBody`.
+ * section 3.2). INVALID_ARGUMENT REQUEST_MALFORMED for a parameter that comes twice and is no list, or in the address;
+ * errors of `readFormBody`.
  */
-export function readForm(exchange: Exchange): (allowance: Allowance) => Promise<Map<string, string>> {
-  let read: Promise<Map<string, string>> | undefined
-  return (allowance) => (read ??= readParameters(exchange, allowance))
+export function readForm(exchange: Exchange, { desc: { input } }: Method): (allowance: Allowance) => Promise<Form> {
+  const lists = new Map(input.fields.filter(isList).map(({ name }) => [name, []]))
+  let read: Promise<Form> | undefined
+  return (allowance) => (read ??= readParameters(exchange, { parameters: new Map(), lists }, allowance))
 }
 
-async function readParameters(exchange: Exchange, allowance: Allowance): Promise<Map<string, string>> {
+/** The parameters of a form, and those that may come several times. */
+export interface Form {
+  parameters: Map<string, string>
+  lists: Map<string, string[]>
+}
+
+function isList({ fieldKind }: DescField): boolean {
+  return fieldKind === 'list'
+}
+
+async function readParameters(exchange: Exchange, form: Form, allowance: Allowance): Promise<Form> {
   // Logs and histories keep addresses, and a secret must not get there.
   if (exchange.query !== '')
     throw malformed([{ field: '', description: 'has parameters in its address: they belong in the body' }])
-  if (exchange.request.method !== 'POST') return new Map()
-  return parseForm(await readFormBody(exchange, allowance))
+  if (exchange.request.method !== 'POST') return form
+  return parseForm(await readFormBody(exchange, allowance), form)
 }
 
 /**
@@ -34,13 +44,8 @@ async function readParameters(exchange: Exchange, allowance: Allowance): Promise
  * proof is in `DPoP`. An unknown parameter is ignored. INVALID_ARGUMENT REQUEST_MALFORMED where a secret or a token
  * comes in two ways; UNAUTHENTICATED INVALID_CLIENT.
  */
-export function toRequest(
-  { access, desc: { input } }: Method,
-  form: Map<string, string>,
-  { header }: Exchange,
-): Message {
-  const message = create(input)
-  const parameters = new Map(form)
+export function toRequest({ access, desc: { input } }: Method, form: Form, { header }: Exchange): Message {
+  const parameters = new Map(form.parameters)
   const authorization = header('authorization')
   if (access.rule !== 'public' && authorization !== undefined && parameters.get('access_token'))
     throw malformed([{ field: 'access_token', description: inHeader }])
@@ -50,12 +55,9 @@ export function toRequest(
     dpop_proof: header('dpop'),
     http_basic: client !== undefined,
   }
-  for (const field of input.fields) {
-    const { name } = field
-    const value = name in headers ? headers[name] : parameters.get(name)
-    if (value) reflect(input, message).set(field, value)
-  }
-  return message
+  const valueOf = (name: string) =>
+    name in headers ? headers[name] : (form.lists.get(name) ?? (parameters.get(name) || undefined))
+  return create(input, Object.fromEntries(input.fields.map(({ name, localName }) => [localName, valueOf(name)])))
 }
 
 const inHeader = 'comes in the Authorization header already'
@@ -69,19 +71,20 @@ export async function readFormBody({ request, header }: Exchange, allowance: All
   return body.toString('utf8')
 }
 
-function parseForm(text: string): Map<string, string> {
-  const parameters = new Map<string, string>()
+function parseForm(text: string, form: Form): Form {
+  const { parameters, lists } = form
   const violations: Violation[] = []
   for (const pair of text.split('&').filter(Boolean)) {
     if (violations.length === maxFaults) break
     const [name, value] = splitPair(pair)
     if (name === undefined || value === undefined)
       violations.push({ field: name?.slice(0, 200) ?? '', description: 'is not percent-encoded UTF-8' })
+    else if (lists.has(name)) lists.get(name)!.push(...(value === '' ? [] : [value]))
     else if (parameters.has(name)) violations.push({ field: name.slice(0, 200), description: 'is given twice' })
     else parameters.set(name, value)
   }
   if (violations.length > 0) throw malformed(violations)
-  return parameters
+  return form
 }
 
 interface Client {

@@ -16,12 +16,12 @@ import { writeOAuth } from './write.ts'
  * 6749.
  */
 export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method }: Match): Promise<void> {
-  const form = readForm(exchange)
+  const form = readForm(exchange, method)
   const arrival = arrive(gateway, exchange, method, 'oauth', readRequestTimeout)
   if (takesTokenInBody(method, exchange))
     // Nothing is known of the sender yet.
     arrival.readToken = async (allowance) => {
-      const parameters = await form({ ...allowance, bytes: gateway.config.PUBLIC_REQUEST_BYTES })
+      const { parameters } = await form({ ...allowance, bytes: gateway.config.PUBLIC_REQUEST_BYTES })
       return parameters.get('access_token')
     }
   const answer = await perform(

@@ -72,9 +72,11 @@ describe('what comes in:', () => {
     ])
   })
 
-  test('a parameter that comes twice is named, and has no value; one that is none is not named', async () => {
-    await send('/oauth/v2/authorize?state=1&state=2&nonce=n&nonce=&x=1&x=2&browser=a&browser=b&posted=true')
-    expect(received[0]!.request).toEqual({ repeatedParameters: ['state', 'nonce'] })
+  test('a parameter that comes twice is named, and has no value; of those that are none one is named', async () => {
+    const long = 'ü'.repeat(1000)
+    const twice = `${long}=1&${long}=2&browser=a&browser=b&posted=true`
+    await send(`/oauth/v2/authorize?state=1&state=2&nonce=n&nonce=&${encodeURI(twice)}`)
+    expect(received[0]!.request).toEqual({ repeatedParameters: ['state', 'nonce', 'ü'.repeat(200)] })
   })
 
   test('another site may post a request of an application, which then is marked as posted', async () => {

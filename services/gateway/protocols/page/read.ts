@@ -13,8 +13,8 @@ import { fromOf } from './from.ts'
 const mostBytes = 16 * 1024
 
 /**
- * Reads the request of a page from its path, its query or form, and the cookie. An unknown parameter has no effect, and
- * one without a value counts as not sent (RFC 6749 section 3.1). INVALID_ARGUMENT REQUEST_MALFORMED, BODY_NOT_ALLOWED;
+ * Reads the request of a page from its path, its query or form, and the cookie. An unknown parameter has no effect, but
+ * counts as repeated where it comes twice; one without a value counts as not sent (RFC 6749 section 3.1). INVALID_ARGUMENT REQUEST_MALFORMED, BODY_NOT_ALLOWED;
  * errors of `readFormBody`.
  */
 export async function readPageRequest(
@@ -36,10 +36,17 @@ export async function readPageRequest(
     if (text !== undefined) return unescapePart(text) ?? refuseCoding(field.name)
     const from = fromOf(field)
     if (from === From.FROM_COOKIE) return readCookie(request.headers.cookie, publicUrl)
-    if (from === From.FROM_REPEATED) return parameters.map(({ name }) => name).filter((name) => repeated.has(name))
+    if (from === From.FROM_REPEATED) return namesOf(repeated, parameters)
     if (from === From.FROM_POST) return request.method === 'POST'
     return repeated.has(field.name) ? undefined : values.get(field.name)
   }
+}
+
+// Of names that a stranger makes up the first one stands for all.
+function namesOf(repeated: ReadonlySet<string>, parameters: DescField[]): string[] {
+  const known = parameters.map(({ name }) => name)
+  const unknown = [...repeated].find((name) => !known.includes(name))
+  return [...known.filter((name) => repeated.has(name)), ...(unknown === undefined ? [] : [unknown.slice(0, 200)])]
 }
 
 async function readParameters(exchange: Exchange, allowance: Allowance): Promise<string> {

@@ -22,6 +22,7 @@ const names = [
   'request',
   'requestUri',
   'dpopJkt',
+  'resource',
 ] as const
 
 /** The same of a request to sign out. */

@@ -34,6 +34,7 @@ export const faults = {
   request_uri_not_supported: 'The parameter request_uri is not supported.',
   unsupported_response_type: 'The response type must be code.',
   invalid_scope: 'The application may not have one of these scopes.',
+  invalid_target: 'The parameter resource is not supported.',
   unmet_authentication_requirements: 'Nobody can sign in as the application demands.',
   login_required: 'Nobody who may be answered for is signed in.',
   /** Applications get it as `login_required`. */
@@ -70,16 +71,16 @@ export const prompts = ['none', 'login', 'consent', 'select_account', 'create']
 
 function readRest(parameters: Parameters, { application, project }: Addressee): Fault | Asked {
   const { oidc } = application
-  const { repeatedParameters, request, requestUri, responseType, responseMode, nonce, dpopJkt } = parameters
-  if (repeatedParameters.length > 0 || responseType === '') return 'invalid_request'
+  const { request, requestUri, responseType, responseMode, nonce, dpopJkt } = parameters
+  // A resource alone may come several times (RFC 8707 section 2).
+  const repeated = parameters.repeatedParameters.filter((name) => name !== 'resource')
+  if (repeated.length > 0 || responseType === '') return 'invalid_request'
   if (request !== '') return 'request_not_supported'
   if (requestUri !== '') return 'request_uri_not_supported'
   if (responseType !== 'code') return 'unsupported_response_type'
   const asked = wordsOf(parameters.prompt)
-  // A login application sends the browser to an address, and has no page that posts.
-  const formPost = oidc.loginBaseUri === undefined ? ['form_post'] : []
   const isWrong =
-    !['', 'query', ...formPost].includes(responseMode) ||
+    !['', ...responseModesOf(oidc)].includes(responseMode) ||
     [...nonce].length > 1024 ||
     !isChallengeRight(parameters, oidc) ||
     !/^(\d{1,9})?$/.test(parameters.maxAge) ||
@@ -88,6 +89,8 @@ function readRest(parameters: Parameters, { application, project }: Addressee): 
     (asked.includes('none') && asked.length > 1)
   const claims = readClaims(parameters.claims)
   if (isWrong || !claims) return 'invalid_request'
+  // A request that a former release stored has none.
+  if (parameters.resource || parameters.repeatedParameters.includes('resource')) return 'invalid_target'
   const scopes = readScopes(parameters.scope, project.id, oidc)
   if (!scopes) return 'invalid_scope'
   if (claims.acrValues && !claims.acrValues.includes(acr)) return 'unmet_authentication_requirements'
@@ -100,6 +103,12 @@ function readRest(parameters: Parameters, { application, project }: Addressee): 
     claimScopes: claims.scopes,
     needsClick: mayBeAnybodys(parameters.redirectUri, oidc),
   }
+}
+
+/** The ways in which an application may have its answer. */
+export function responseModesOf({ loginBaseUri }: OidcCopy): string[] {
+  // A login application sends the browser to an address, and has no page that posts.
+  return loginBaseUri === undefined ? ['query', 'form_post'] : ['query']
 }
 
 // PKCE (RFC 7636), S256 alone.

@@ -81,6 +81,9 @@ function check(_context: Context, request: IssueTokenRequest): Violation[] {
 }
 
 async function handle(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
+  // No token is for whom the client did not mean. An empty one counts as not sent.
+  if (request.resource.some((name) => name !== ''))
+    throw new RosterError('INVALID_ARGUMENT', 'INVALID_TARGET', 'The parameter resource is not supported.')
   const ofPerson = ofPeople.get(request.grantType)
   return ofPerson ? ofPerson.handle(context, request, call) : issueToMachine(context, request, call)
 }
