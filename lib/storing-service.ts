@@ -13,6 +13,7 @@ import { createCheckpointList, type ListCheckpoints } from './audit-log/chain-ro
 import { startChain } from './audit-log/start-chain.ts'
 import { openPersonal } from './encryption/personal.ts'
 import type { Personal } from './encryption/personal.ts'
+import { startRefolding } from './eventstore/start-refolding.ts'
 import { startRewrapping } from './encryption/rewrap-keys.ts'
 import type { Vocabulary } from './eventstore/vocabulary.ts'
 import type { ReloadedSetting } from './reloaded-setting.ts'
@@ -114,6 +115,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
   const data = vocabulary.personal
   const personal = data && (await untilReachable(nats.waits, () => openPersonal(sql, data, keys)))
   const rewrapping = personal && startRewrapping(sql, keys, log)
+  const refolding = startRefolding(sql, vocabulary, personal, log)
   const recent = keepRecentEvents()
   const outbox = startOutbox({
     service: name,
@@ -180,7 +182,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
       await answering.stop()
       answers.stop()
       await stopAll(background)
-      await rewrapping?.stop()
+      await Promise.all([rewrapping?.stop(), refolding.stop()])
       await Promise.all([outbox.stop(), chain.stop(), session.stop(), silence.stop()])
       await asked.end()
     },

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { batchCalls } from '../batch-calls.ts'
-import { orUnavailable, type Sql, type Transaction } from '../database/database.ts'
+import type { Sql, Transaction } from '../database/database.ts'
 import type { Personal } from '../encryption/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 /** Names one aggregate. */
 export interface AggregateKey {
@@ -20,6 +20,8 @@ export interface Aggregate<State = unknown> extends AggregateKey {
   state: State | undefined
   /** Why the state of an aggregate that exists is unreadable. The state is undefined then. */
   unreadable?: UnreadableState | undefined
+  /** Whether its events are to be folded again: a release wrote it that did not know all of today's state. */
+  outdated?: true | undefined
 }
 
 /** The error of a row that somebody changed, or whose key is lost. It concerns this one aggregate. */
@@ -42,7 +44,7 @@ export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.nam
 
 /**
  * Loads aggregates in one statement, in the order of the keys. Equal keys get the same object. `subjects` gets the keys
- * of the people whom they are about, by their ids.
+ * of the people whom they are about, by their ids. Those of a lower fold than in `folds` are `outdated`.
  */
 // It has no parts: each part of a statement costs as much as the lookup of a row. A missing aggregate has a row too,
 // which holds the time. The sub-selects hide the length of the arrays from the planner. Otherwise a custom plan for one key
@@ -52,10 +54,11 @@ export async function loadAggregates(
   keys: AggregateKey[],
   personal?: Personal,
   subjects?: Map<string, KeyObject>,
+  folds: Vocabulary['folds'] = {},
 ): Promise<Read<Aggregate>[]> {
   const asked = [...new Map(keys.map((key) => [keyText(key), key])).values()]
   const rows = await sql<(Row | MissingRow)[]>`
-    select k.type, k.id, organization_id, sequence, created_at, changed_at, state, roster_now() as read_at,
+    select k.type, k.id, organization_id, sequence, created_at, changed_at, state, fold, roster_now() as read_at,
       (select wrapped::text from subject_keys where subject_id = a.id) as key
     from unnest((select ${asked.map(({ type }) => type)}::text[]), (select ${asked.map(({ id }) => id)}::text[])) k (type, id)
     left join aggregates a on a.type = k.type and a.id = k.id
@@ -63,29 +66,11 @@ export async function loadAggregates(
   if (personal && subjects) addKeys(subjects, rows, personal)
   const found = new Map(
     rows.map((row) => {
-      const aggregate = row.sequence === null ? missing(row) : fromRow(row, personal)
+      const aggregate = row.sequence === null ? missing(row) : fromRow(row, personal, folds[row.type])
       return [keyText(row), { ...aggregate, readAt: row.read_at }]
     }),
   )
   return keys.map((key) => found.get(keyText(key))!)
-}
-
-/**
- * Loads one aggregate; undefined where it does not exist. Loads that start at the same moment share one statement.
- * UNAVAILABLE STORE_UNAVAILABLE without a database. Throws `UnreadableState`.
- */
-export function createLoader(
-  sql: Sql,
-  personal?: Personal,
-): <State>(type: string, id: string) => Promise<Read<Existing<State>> | undefined> {
-  const load = batchCalls((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys, personal)), {
-    span: loading,
-  })
-  return async <State>(type: string, id: string) => {
-    const aggregate = await load({ type, id })
-    if (aggregate.unreadable) throw aggregate.unreadable
-    return aggregate.state === undefined ? undefined : (aggregate as Read<Existing<State>>)
-  }
 }
 
 /** What `loading` gives, or else the aggregate without its state, where that is unreadable. */
@@ -120,6 +105,7 @@ interface Row extends AggregateKey {
   created_at: Date
   changed_at: Date
   state: unknown
+  fold: number | null
   key: string | null
 }
 
@@ -135,7 +121,7 @@ function addKeys(subjects: Map<string, KeyObject>, rows: Pick<Row, 'id' | 'key'>
   }
 }
 
-function fromRow(row: Row, personal: Personal | undefined): Aggregate {
+function fromRow(row: Row, personal: Personal | undefined, fold = 0): Aggregate {
   const known = {
     type: row.type,
     id: row.id,
@@ -144,6 +130,7 @@ function fromRow(row: Row, personal: Personal | undefined): Aggregate {
     createdAt: row.created_at,
     changedAt: row.changed_at,
     state: undefined,
+    ...((row.fold ?? 0) < fold && { outdated: true as const }),
   }
   try {
     return { ...known, state: personal ? personal.decryptState(row) : row.state }

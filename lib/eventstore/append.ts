@@ -56,7 +56,13 @@ export async function appendBatch(
   )
   const stores = changes.length + encrypted.length > 0 || decided.some(({ held, writes }) => held || writes.length > 0)
   if (!stores && !decided.some(({ decision }) => decision?.commits)) return undefined
-  const batch = toBatch(changes, decided, { answers: encrypted, isBulk, commits: !stores, encryption })
+  const batch = toBatch(changes, decided, {
+    answers: encrypted,
+    isBulk,
+    commits: !stores,
+    encryption,
+    folds: vocabulary.folds,
+  })
   const writes = decided.flatMap((entry) => [
     ...entry.writes,
     ...(entry.events.length > 0 ? (vocabulary.project?.(entry) ?? []) : []),
@@ -160,8 +166,15 @@ function toBatch(
   decided: Decided[],
   {
     encryption,
+    folds = {},
     ...more
-  }: { answers: object[]; isBulk: boolean; commits: boolean; encryption: FieldEncryption | undefined },
+  }: {
+    answers: object[]
+    isBulk: boolean
+    commits: boolean
+    encryption: FieldEncryption | undefined
+    folds: Vocabulary['folds']
+  },
 ): Batch {
   const first = new Map<string, Aggregate>()
   const last = new Map<string, Aggregate>()
@@ -200,7 +213,7 @@ function toBatch(
   const isPlain = Object.values(lists).every((list) => list.length === 0) && !more.commits
   const creates = first.values().some(({ sequence }) => sequence === 0)
   return {
-    changes: JSON.stringify([...last].map(([key, after]) => toRow(after, first.get(key)!.sequence, encryption))),
+    changes: JSON.stringify([...last].map(([key, after]) => toRow(after, first.get(key)!.sequence, encryption, folds))),
     events: JSON.stringify(changes.flatMap(({ events }) => events.map((event) => withoutTime(event, encryption)))),
     // All decisions of a batch have the same time.
     moment: changes[0]?.after.changedAt ?? null,
@@ -256,10 +269,23 @@ function expected({ type, id, sequence }: Aggregate) {
   return { type, id, sequence }
 }
 
-function toRow(aggregate: Aggregate, expected: number, encryption: FieldEncryption | undefined) {
+function toRow(
+  aggregate: Aggregate,
+  expected: number,
+  encryption: FieldEncryption | undefined,
+  folds: NonNullable<Vocabulary['folds']>,
+) {
   const { type, id, organizationId, sequence } = aggregate
   const state = encryption ? encryption.state(aggregate) : aggregate.state
-  return { type, id, organization_id: organizationId, expected, sequence, state }
+  return {
+    type,
+    id,
+    organization_id: organizationId,
+    expected,
+    sequence,
+    state,
+    ...(!aggregate.outdated && { fold: folds[type] }),
+  }
 }
 
 function withoutTime(event: EventRow, encryption: FieldEncryption | undefined) {

@@ -1,10 +1,11 @@
 import type { KeyObject } from 'node:crypto'
 import type { EventRow } from '../events/stored-event.ts'
-import { type AggregateKey, keyText, loadAggregates, loading } from './aggregate.ts'
+import { type AggregateKey, keyText, loading } from './aggregate.ts'
 import { appendBatch } from './append.ts'
 import { claimText, type Decided, type Known, type Pending, type Problem } from './batch.ts'
 import { isConnectionError, readNow, type Sql, storeUnavailable } from '../database/database.ts'
 import { decideBatch } from './decide.ts'
+import { loadFolded } from './load-folded.ts'
 import { batchSize, conflicts, retries, transactions } from './measures.ts'
 import { RosterError } from '../errors.ts'
 import { inSpan } from '../telemetry/in-span.ts'
@@ -94,7 +95,7 @@ async function decideAll(
   for (const { command } of batch)
     for (const key of [command.aggregate, ...(command.reads ?? [])]) keys.set(keyText(key), key)
   const subjects = personal && new Map<string, KeyObject>()
-  const loaded = await inSpan(loading, () => loadAggregates(sql, [...keys.values()], personal, subjects))
+  const loaded = await inSpan(loading, () => loadFolded(sql, [...keys.values()], vocabulary, personal, subjects))
   const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))
   // A bulk that finds nothing loads nothing.
   const now = loaded[0]?.readAt ?? (await readNow(sql))

@@ -1,7 +1,7 @@
 import type { Vocabulary } from './vocabulary.ts'
 import type { Log } from '../log.ts'
 import { deadlineExceeded, RosterError } from '../errors.ts'
-import { createLoader, type Existing, keyText, type Read } from './aggregate.ts'
+import { type Existing, keyText, type Read } from './aggregate.ts'
 import { attempt, giveUp, refuseTaken } from './attempt.ts'
 import { type AnyCommand, knowNothing, type Pending } from './batch.ts'
 import { type Bulk, createBulks } from './bulk.ts'
@@ -9,6 +9,7 @@ import type { Command, NewEvent, Outcome } from './command.ts'
 import { isConnectionError, type Sql, storeUnavailable } from '../database/database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
+import { createLoader } from './load-folded.ts'
 import { largestEvent } from './limits.ts'
 import { waiting, waitingAge } from './measures.ts'
 import { type Answers, AnsweredBefore } from '../rpc/idempotency.ts'
@@ -194,7 +195,7 @@ export function createStore(
       return tracing.inSpan({ name: 'execute command', attributes }, () => enqueue(command, tracing.place()))
     },
     executeAll: createBulks(parts, log),
-    load: createLoader(sql, personal),
+    load: createLoader(sql, vocabulary, personal),
   }
 }
 

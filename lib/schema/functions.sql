@@ -62,7 +62,7 @@ create or replace function settled_below() returns xid8 language sql stable as $
 $$;
 
 -- Appends the decisions of a batch, all of them or none.
---   changes: [{type, id, organization_id, expected, sequence, state}]: rows of aggregates. `expected` is the sequence
+--   changes: [{type, id, organization_id, expected, sequence, state, fold}]: rows of aggregates. `expected` is the sequence
 --            that the decisions depend on, 0 for a missing aggregate.
 --   happened: [a row of events]
 --   moment: the time of them all.
@@ -87,7 +87,7 @@ begin
   with change as materialized (
     -- Lock in one order, so that two batches cannot wait for each other.
     select * from json_to_recordset(changes) as c (
-      type text, id text, organization_id text, expected bigint, sequence bigint, state jsonb
+      type text, id text, organization_id text, expected bigint, sequence bigint, state jsonb, fold smallint
     )
     order by type, id
   ), stale as materialized (
@@ -98,11 +98,12 @@ begin
     ) locked on true
     where coalesce(locked.sequence, 0) <> c.expected
   ), stored as (
-    insert into aggregates (type, id, organization_id, sequence, created_at, changed_at, state)
-    select type, id, organization_id, sequence, moment, moment, state from change
+    insert into aggregates (type, id, organization_id, sequence, created_at, changed_at, state, fold)
+    select type, id, organization_id, sequence, moment, moment, state, fold from change
     where not exists (select from stale)
     on conflict (type, id) do update
-    set sequence = excluded.sequence, changed_at = excluded.changed_at, state = excluded.state
+    set sequence = excluded.sequence, changed_at = excluded.changed_at, state = excluded.state,
+      fold = excluded.fold
   ), event as materialized (
     select * from rows from (
       json_to_recordset(happened) as (

@@ -1,11 +1,11 @@
 import { type Aggregate, type AggregateKey, keyText, loadAggregates, type Read } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
+import { foldEvents, type Folded } from '#lib/eventstore/fold-events'
 import type { Sql, Transaction } from '#lib/database/database'
 import type { Personal } from '#lib/encryption/personal'
 import type { Projection, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../deploy/provision.ts'
 import { differences, type Finding, rowName } from './finding.ts'
-import { foldEvents, type Folded } from './fold-events.ts'
 import { makeTemporaryTables, projectRows, type Row } from './project-rows.ts'
 
 type Found = Omit<Finding, 'service'>
@@ -64,7 +64,13 @@ async function readPage(
       order by type, id limit ${pageSize}
     `
     const stored = await loadAggregates(transaction, names, personal)
-    const folded = await foldEvents(transaction, model, personal, stored)
+    const folded = await foldEvents(
+      transaction,
+      model,
+      personal,
+      // Events beyond that of the row are a finding.
+      stored.map(({ type, id }) => ({ type, id, sequence: Number.MAX_SAFE_INTEGER })),
+    )
     const readable = stored.filter(({ unreadable }) => !unreadable)
     const rows = new Map<Projection, Row[]>()
     for (const projection of model.projections ?? []) {

@@ -15,6 +15,8 @@ import type { User } from './vocabulary/user.ts'
 /** The service's knowledge of its aggregates. */
 export const model: Vocabulary = {
   evolve: { ...evolve, history: evolveHistory },
+  // 1: how often all sessions were ended.
+  folds: { user: 1 },
   project,
   projections: [
     { table: 'found_users', type: 'user', key: ['user_id'] },

@@ -9,6 +9,7 @@ import { freePort } from '../../deploy/local/ports.ts'
 import { serviceEnvironment, type ServiceName, serviceNames } from '../../deploy/local/service-environment.ts'
 import { startServers, type Servers, type ServersOptions } from '../../deploy/local/servers.ts'
 import { nodeFlags } from '../../deploy/local/services.ts'
+import { deriveKeys } from '../../deploy/derive-keys.ts'
 import { provision } from '../../deploy/provision.ts'
 import { startCable } from '../support/cable.ts'
 import { deadlineMs } from '../faults/running.ts'
@@ -21,6 +22,8 @@ export interface Fleet {
   /** An address that leads to whichever gateway is there. */
   url: string
   adminToken: string
+  /** The settings of the operator's command. */
+  operatorSettings: Record<string, string>
   /** Starts a service of one release beside the other one. Resolves when both answer. */
   add(name: ServiceName, which: Which): Promise<void>
   /** Ends a service of one release as an operator does. Rejects where it does not end well. */
@@ -40,7 +43,13 @@ export async function startFleet(
 ): Promise<Fleet> {
   const folders = { former: formerFolder, today: projectRoot }
   const servers = await startServers({ ephemeral: true, ports: 'random', env: {}, say: () => {}, ...options })
-  const passwords = { users: 'users-password', grants: 'grants-password', idp: 'idp-password', notifier: 'n-password' }
+  const passwords = {
+    users: 'users-password',
+    grants: 'grants-password',
+    idp: 'idp-password',
+    notifier: 'n-password',
+    operator: 'o-password',
+  }
   const databaseUrls = await provision(servers.databaseUrl, passwords)
   const adminTokenFile = join(servers.home.dir, 'admin-token')
   const encryptionKey = randomBytes(32).toString('base64')
@@ -127,6 +136,12 @@ export async function startFleet(
     servers,
     url,
     adminToken: readFileSync(adminTokenFile, 'utf8').trim(),
+    operatorSettings: {
+      ROSTER_OPERATOR_DATABASE_URL: databaseUrls.operator!,
+      ROSTER_OPERATOR_NATS_URL: servers.natsUrl.operator,
+      ROSTER_OPERATOR_REDIS_URL: servers.redisUrl,
+      ...deriveKeys(encryptionKey).operator,
+    },
     add,
     async remove(name, which) {
       const { logFile, ...ending } = handle(name, which)

@@ -8,6 +8,7 @@ import { collectPost } from '../faults/post.ts'
 import { startReaders } from '../faults/readers.ts'
 import { deadlineMs } from '../faults/running.ts'
 import { settle } from '../faults/settle.ts'
+import { runOperator } from '../support/operator.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { checkOutFormerRelease, formerRelease, functionsOf } from './former-release.ts'
 
@@ -37,7 +38,8 @@ const repeated = 40
 
 /**
  * Starts the former release and loads it. Replaces each service by today's under the load, then each by the former one
- * again. On the way back the order is the same: so each service meets older and newer ones of every other.
+ * again. On the way back the order is the same: so each service meets older and newer ones of every other. At the end all
+ * are of today once more, and `verify` looks.
  */
 export async function rollOverAndBack(seed: number, say: (line: string) => void): Promise<Outcome> {
   const former = await checkOutFormerRelease()
@@ -103,7 +105,12 @@ async function roll(fleet: Fleet, seed: number, say: (line: string) => void): Pr
     )
     for (const write of again) replayed.push(...(await replay({ url, token }, write)))
     const { webhook, follow } = await readers.check()
+    for (const name of serviceNames) {
+      await fleet.add(name, 'today')
+      await fleet.remove(name, 'former')
+    }
     const violations = [
+      ...(await differingRows(fleet)),
       ...load.wrong,
       ...replayed,
       ...(load.slowest > deadlineMs + 1000 ? [`a call took ${Math.round(load.slowest)} ms`] : []),
@@ -118,6 +125,15 @@ async function roll(fleet: Fleet, seed: number, say: (line: string) => void): Pr
     post.stop()
     await readers.stop()
     await inspection.close()
+  }
+}
+
+/** The lines of `verify`, once what it can heal by itself is healed. */
+async function differingRows({ operatorSettings }: Fleet): Promise<string[]> {
+  for (const end = Date.now() + 30_000; ; await sleep(1000)) {
+    const { status, out, err } = await runOperator(['verify'], operatorSettings)
+    if (status === 0) return []
+    if (Date.now() > end) return `${out}\n${err}`.split('\n').filter((line) => line !== '')
   }
 }
 

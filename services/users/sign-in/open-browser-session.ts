@@ -42,7 +42,8 @@ export async function openBrowserSession(
   const { passwordCheckLifetime } = await loadLoginPolicy(context, organizationId)
   const known = (await sessionsOf(sql, browser, '')).find((session) => session.userId === userId)
   const found = known && (await store.load<Session>('session', known.sessionId))
-  const goesOn = found !== undefined && mayGoOn(found, then)
+  // The row of the sign-in may be one of the former release, which did not count.
+  const goesOn = found !== undefined && mayGoOn(found, (await store.load<User>('user', userId))?.state)
   const sessionId = goesOn ? found.id : uuid()
   const { newValue, writes, room } = renewValue(browser)
   // Nobody gets it: the browser has its cookie.

@@ -1,9 +1,9 @@
-import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggregate'
-import type { Transaction } from '#lib/database/database'
-import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { findKeys, passingOver, type Personal } from '#lib/encryption/personal'
-import { isEncrypted, decryptEvent } from '#lib/encryption/encrypted-fields'
-import type { StoredEvent } from '#lib/events/stored-event'
+import { type Aggregate, type AggregateKey, keyText } from './aggregate.ts'
+import type { Sql, Transaction } from '../database/database.ts'
+import type { Vocabulary } from './vocabulary.ts'
+import { findKeys, passingOver, type Personal } from '../encryption/personal.ts'
+import { isEncrypted, decryptEvent } from '../encryption/encrypted-fields.ts'
+import type { StoredEvent } from '../events/stored-event.ts'
 
 /** An aggregate as its events make it. `problem`: why they do not. */
 export interface Folded {
@@ -14,12 +14,12 @@ export interface Folded {
 /** Events that are in memory at once: an aggregate may have any number of them. */
 const atOnce = 1000
 
-/** Folds the events of these aggregates as the store does. The transaction sees one snapshot. */
+/** Folds the events of these aggregates as the store does, up to their `sequence`. */
 export async function foldEvents(
-  transaction: Transaction,
+  sql: Sql | Transaction,
   model: Vocabulary,
   personal: Personal | undefined,
-  keys: AggregateKey[],
+  keys: (AggregateKey & { sequence: number })[],
 ): Promise<Map<string, Folded>> {
   const never = new Date(0)
   const missing = { organizationId: '', sequence: 0, createdAt: never, changedAt: never, state: undefined }
@@ -28,10 +28,13 @@ export async function foldEvents(
   )
   // The cursor has the connection meanwhile, so first come the keys.
   const ids = [...new Set(keys.map(({ id }) => id))]
-  const subjects = personal && (await findKeys(transaction, passingOver(personal), ids))
-  const reading = transaction<StoredEvent[]>`
-    select e.* from unnest(${keys.map(({ type }) => type)}::text[], ${keys.map(({ id }) => id)}::text[]) as k (of_type, id)
-    join events e on e.aggregate_type = k.of_type and e.aggregate_id = k.id
+  const subjects = personal && (await findKeys(sql, passingOver(personal), ids))
+  const reading = sql<StoredEvent[]>`
+    select e.* from unnest(
+      ${keys.map(({ type }) => type)}::text[], ${keys.map(({ id }) => id)}::text[],
+      ${keys.map(({ sequence }) => sequence)}::bigint[]
+    ) as k (of_type, id, last)
+    join events e on e.aggregate_type = k.of_type and e.aggregate_id = k.id and e.sequence <= k.last
     order by e.aggregate_type, e.aggregate_id, e.sequence
   `
   for await (const events of reading.cursor(atOnce))
