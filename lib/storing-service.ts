@@ -13,7 +13,7 @@ import { createCheckpointList, type ListCheckpoints } from './audit-log/chain-ro
 import { startChain } from './audit-log/start-chain.ts'
 import { openPersonal } from './encryption/personal.ts'
 import type { Personal } from './encryption/personal.ts'
-import { startRefolding } from './eventstore/start-refolding.ts'
+import { startRefolding } from './schema/start-refolding.ts'
 import { startRewrapping } from './encryption/rewrap-keys.ts'
 import type { Vocabulary } from './eventstore/vocabulary.ts'
 import type { ReloadedSetting } from './reloaded-setting.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import type { EventRow } from '../events/stored-event.ts'
-import { type Aggregate, keyText } from './aggregate.ts'
+import { type Aggregate, type Folds, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
 import {
   type ByFunction,
@@ -173,7 +173,7 @@ function toBatch(
     isBulk: boolean
     commits: boolean
     encryption: FieldEncryption | undefined
-    folds: Vocabulary['folds']
+    folds: Folds | undefined
   },
 ): Batch {
   const first = new Map<string, Aggregate>()
@@ -269,12 +269,7 @@ function expected({ type, id, sequence }: Aggregate) {
   return { type, id, sequence }
 }
 
-function toRow(
-  aggregate: Aggregate,
-  expected: number,
-  encryption: FieldEncryption | undefined,
-  folds: NonNullable<Vocabulary['folds']>,
-) {
+function toRow(aggregate: Aggregate, expected: number, encryption: FieldEncryption | undefined, folds: Folds) {
   const { type, id, organizationId, sequence } = aggregate
   const state = encryption ? encryption.state(aggregate) : aggregate.state
   return {

@@ -1,4 +1,4 @@
-import type { Aggregate } from './aggregate.ts'
+import type { Aggregate, Folds } from './aggregate.ts'
 import type { UniqueKey } from './command.ts'
 import type { Write } from '../database/database.ts'
 import type { PersonalData } from '../encryption/personal.ts'
@@ -10,11 +10,7 @@ export interface Vocabulary {
   // made.
   // oxlint-disable-next-line typescript/no-explicit-any
   evolve: Record<string, (state: any, event: any, at: Date) => unknown>
-  /**
-   * How much the function of a type knows, 0 where it is missing: raise it when an old event leaves more in the state than
-   * it did in the former release. Rows of a lower fold are folded again.
-   */
-  folds?: Record<string, number>
+  folds?: Folds
   /** Updates the service's own tables after a change, in its transaction. */
   project?: (change: { before: Aggregate; after: Aggregate }) => Write[]
   /** The tables that `project` writes and that can be made again from the aggregates alone. */

@@ -4,11 +4,11 @@ import type { Sql } from '../database/database.ts'
 import type { Personal } from '../encryption/personal.ts'
 import type { Log } from '../log.ts'
 import type { Service } from '../process.ts'
-import { isBesideFormer } from '../schema/releases.ts'
-import type { AggregateKey } from './aggregate.ts'
-import { createFieldEncryption } from './field-encryption.ts'
-import { loadFolded } from './load-folded.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import { isBesideFormer } from './releases.ts'
+import type { AggregateKey } from '../eventstore/aggregate.ts'
+import { createFieldEncryption } from '../eventstore/field-encryption.ts'
+import { loadFolded } from '../eventstore/load-folded.ts'
+import type { Vocabulary } from '../eventstore/vocabulary.ts'
 
 const portion = 200
 /** Milliseconds between two looks whether the former release is still there, or is back. */
