@@ -10,6 +10,7 @@ import { compareScales } from './scale/run.ts'
 import { measureSets } from './sets/run.ts'
 import { measureSpeed } from './speed/run.ts'
 import { measureTelemetry } from './telemetry/run.ts'
+import { measureWebhooks } from './webhooks/run.ts'
 import { stopSystems } from './system.ts'
 
 const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
@@ -22,6 +23,7 @@ const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   Bytes: measureBytes,
   Backlog: measureBacklog,
   Floods: measureFloods,
+  Webhooks: measureWebhooks,
 }
 
 if (process.argv.includes('--help')) {

@@ -43,6 +43,11 @@ export interface Method {
   namedOrigins: boolean
   /** Whether it changes nothing. */
   reads: boolean
+  /**
+   * Whether a second request in place of a silent first one does no harm: of a write, under an Idempotency-Key. No
+   * secret is checked twice, and no page asked.
+   */
+  repeatable: boolean
   /** Whether its answers are a stream of messages. */
   streams: boolean
   /** The list of a bulk: each item counts as one call. */
@@ -86,6 +91,8 @@ function readMethods() {
       // The GET of a page may give a code.
       const reads =
         (http?.verb === 'GET' && !page) || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
+      const streams = desc.methodKind === 'server_streaming'
+      const checksSecret = option(desc, 'roster.options.v1.checks_secret') === true
       found.set(subject, {
         desc,
         path: `/${type.typeName}/${desc.name}`,
@@ -100,7 +107,8 @@ function readMethods() {
         // Without a token, a secret in the request is what lets it do something.
         namedOrigins: access.rule === 'public' && !reads && !page && !anyOrigin,
         reads,
-        streams: desc.methodKind === 'server_streaming',
+        repeatable: !page && !streams && (reads || (access.rule !== 'public' && !checksSecret)),
+        streams,
         items: readItems(desc, subject),
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,
       })

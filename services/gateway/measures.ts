@@ -56,3 +56,11 @@ export const certificateEnd = gauge({
   unit: 's',
   description: 'when the certificate of the port ends, as Unix time; only with TLS_CERT',
 })
+
+export const secondRequests = counter({
+  name: 'roster.gateway.second_requests',
+  unit: '{request}',
+  description:
+    'calls without an answer for two seconds: the service was asked once more, or was not, as one call in a hundred was already',
+  labels: { 'roster.outcome': ['asked', 'spared'] },
+})

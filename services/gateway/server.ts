@@ -12,6 +12,7 @@ import { throttled } from '#lib/throttled'
 import { createCallerSigner } from '#lib/rpc/signatures/sign-callers'
 import { createClientAddresses } from './listen/client-addresses.ts'
 import { createAuthenticator } from './auth/authenticate.ts'
+import { countSecondRequests } from './call/ask-again.ts'
 import type { Gateway } from './call/gateway.ts'
 import { createRefusals } from './call/refusals.ts'
 import type { GatewayConfig } from './config.ts'
@@ -63,6 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     streamPlaces: createStreamPlaces(config),
     refusals: createRefusals(createClient(nats, GrantsDefinition, internalCalls.gateway.grants)),
     underWay: createUnderWay({ inAll, perConnection }),
+    secondRequests: countSecondRequests(),
     warnOfHost: throttled(log, 'pages come under another Host than PUBLIC_URL: let the proxy pass it on'),
     stopping: stopping.signal,
   }

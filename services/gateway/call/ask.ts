@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codes, RosterError } from '#lib/errors'
 import { type Answered, callBytes } from '#lib/rpc/call'
+import { askAgain } from './ask-again.ts'
 import type { IdentifiedCall } from './identify.ts'
 
 /** Milliseconds within which every gateway knows of a revocation. */
@@ -25,8 +26,12 @@ const retryAfter = 250
 function askInDoubtTwice(call: IdentifiedCall, request: Uint8Array): Promise<Answered> {
   const { gateway, method, signal } = call
   const serviceCall = call.forService()
-  const askOnce = () => callBytes(gateway.nats, method.subject, request, serviceCall, signal)
-  if (serviceCall.idempotencyKey === undefined) return askOnce()
+  const hasKey = serviceCall.idempotencyKey !== undefined
+  const askOnce = () =>
+    askAgain(gateway.secondRequests, method, hasKey, () =>
+      callBytes(gateway.nats, method.subject, request, serviceCall, signal),
+    )
+  if (!hasKey) return askOnce()
   return askOnce().catch(async (error: unknown) => {
     const inDoubt = error instanceof RosterError && error.code === codes.UNAVAILABLE
     if (!inDoubt || serviceCall.deadline < Date.now() + 2 * retryAfter) throw error

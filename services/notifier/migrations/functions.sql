@@ -24,15 +24,14 @@ create or replace function forget_users(ids text[]) returns void language sql as
 $$;
 
 -- The delivery that is next in a chain. One index alone has this order: by conditions of equality PostgreSQL may read
--- all that waits for the webhook instead, if it has last seen the table with an empty queue.
+-- all that waits for the webhook instead, if it has last seen the table with an empty queue. The upper bound keeps the
+-- end of a chain from reading on through the entries of all that was sent.
 create or replace function head_of_chain(of_webhook text, of_aggregate text) returns setof deliveries
 language sql stable as $$
-  select head.* from (
-    select * from deliveries d
-    where (d.webhook_id, d.aggregate) >= (of_webhook, of_aggregate) and d.kind = 'webhook' and d.state = 'queued'
-    order by d.webhook_id, d.aggregate, d.position limit 1
-  ) head
-  where head.webhook_id = of_webhook and head.aggregate = of_aggregate
+  select * from deliveries d
+  where (d.webhook_id, d.aggregate) >= (of_webhook, of_aggregate) and (d.webhook_id, d.aggregate) <= (of_webhook, of_aggregate)
+    and d.kind = 'webhook' and d.state = 'queued'
+  order by d.webhook_id, d.aggregate, d.position limit 1
 $$;
 
 -- Takes in a page of a service's events, all of it or, where somebody else was faster, nothing.
@@ -149,25 +148,34 @@ $$;
 
 -- Takes what is due to webhooks, fairly: who has the fewest places comes first, and of those, who waited longest.
 --   ids: the webhooks to look at
+--   of_place: for each of them, the most chains that one place takes, to send them one after the other
 --   most, most_slow: places that whoever takes has, and how many of these are for webhooks that are not quick
 --   of_organization, of_organization_slow, of_webhook: most that one may have of all places; a slow webhook has one
 --   taken_for: seconds after which somebody else may take it
--- Returns what was taken, with the head of each chain; and alone the ids, `aggregate` being null, of webhooks that must
+-- Returns what was taken, with the head of each chain, and the place as `taken_by`; and alone the ids, `aggregate` being null, of webhooks that must
 -- wait.
-create or replace function take_chains(
-  ids text[], most int, most_slow int, of_organization int, of_organization_slow int, of_webhook int, taken_for double precision
+create or replace function take_batches(
+  ids text[], of_place int[], most int, most_slow int, of_organization int, of_organization_slow int, of_webhook int,
+  taken_for double precision
 )
 returns table (
   webhook_id text, organization_id text, aggregate text, taken_by text, added int, url text, timeouts int, slow boolean, secrets bytea[],
-  "position" bigint, event_id text, payload text, attempts int, queued_at timestamptz
--- It joins what it made itself, which no index helps with; nothing large is sorted, and nothing is worth being compiled.
-) language plpgsql set enable_hashjoin = on set enable_sort = off set jit = off as $$
+  "position" bigint, event_id text, payload text, attempts int, queued_at timestamptz, due_at timestamptz
+-- It joins what it made itself, which no index helps with; nothing large is sorted, and nothing is worth being compiled or
+-- planned at each look.
+) language plpgsql set enable_hashjoin = on set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   at timestamptz;
   until_then timestamptz;
   one record;
-  taken text[] := '{}';
+  -- Of one webhook.
+  due_rows tid[];
+  due_aggregates text[];
+  due_since timestamptz[];
+  place_ids text[];
+  -- Of each chain.
+  taken jsonb := '[]';
   waiting text[] := '{}';
 begin
   -- One after the other, so that the counts are right.
@@ -217,45 +225,118 @@ begin
       waiting := waiting || one.webhook_id;
       continue;
     end if;
-    with free as (
-      select c.aggregate from chains c
+    -- Not by a join, as PostgreSQL may read all that is due to the webhook for one.
+    select array_agg(f.ctid), array_agg(f.aggregate), array_agg(f.due_at) into due_rows, due_aggregates, due_since
+    from (
+      select c.ctid, c.aggregate, c.due_at from chains c
       where c.webhook_id = one.webhook_id and c.due_at <= at
-      order by c.due_at limit one.wanted
+      order by c.due_at limit one.wanted * of_place[array_position(ids, one.webhook_id)]
       for update skip locked
-    ), leased as (
-      update chains c set taken_by = gen_random_uuid()::text, due_at = until_then
-      from free where c.webhook_id = one.webhook_id and c.aggregate = free.aggregate
-      returning c.taken_by, c.aggregate
+    ) f;
+    place_ids := array(select gen_random_uuid()::text from generate_series(1, one.wanted));
+    with leased as (
+      -- In turn, so that no place is empty while another has several.
+      update chains c set due_at = until_then, taken_by = place_ids[1 + (array_position(due_aggregates, c.aggregate) - 1) % one.wanted]
+      where c.ctid = any(due_rows)
+      returning c.aggregate, c.added, c.taken_by as place_id, due_since[array_position(due_aggregates, c.aggregate)] as due_at
     ), placed as (
       insert into places (place_id, organization_id, webhook_id, aggregate, slow, until)
-      select leased.taken_by, one.organization_id, one.webhook_id, leased.aggregate, one.slow, until_then from leased
-      returning place_id
+      select l.place_id, one.organization_id, one.webhook_id, min(l.aggregate), one.slow, until_then
+      from leased l group by l.place_id
     )
-    select taken || coalesce(array_agg(placed.place_id), '{}') into taken from placed;
+    select taken || coalesce(
+      jsonb_agg(jsonb_build_object(
+        'webhook_id', one.webhook_id, 'aggregate', l.aggregate, 'place_id', l.place_id, 'added', l.added, 'slow', one.slow,
+        'due_at', l.due_at
+      )), '[]'
+    ) into taken from leased l;
   end loop;
 
   insert into turns as t (organization_id, turn_at)
-  select distinct p.organization_id, at from places p where p.place_id = any(taken)
+  select distinct w.organization_id, at
+  from jsonb_to_recordset(taken) as x (webhook_id text) join webhooks w on w.webhook_id = x.webhook_id
   order by 1
   on conflict (organization_id) do update set turn_at = at;
 
   return query
-  select w.webhook_id, w.organization_id, c.aggregate, c.taken_by, c.added, w.url, w.timeouts, p.slow,
+  select w.webhook_id, w.organization_id, x.aggregate, x.place_id, x.added, w.url, w.timeouts, x.slow,
     array(
       select s.sealed from webhook_secrets s
       where s.webhook_id = w.webhook_id and (s.expires_at is null or s.expires_at > at)
       order by s.expires_at desc nulls first
     ),
-    head.position, head.event_id, head.payload, head.attempts, head.queued_at
-  from places p
-  join chains c on c.webhook_id = p.webhook_id and c.aggregate = p.aggregate
-  join webhooks w on w.webhook_id = p.webhook_id
-  left join lateral head_of_chain(p.webhook_id, p.aggregate) head on true
-  where p.place_id = any(taken);
+    head.position, head.event_id, head.payload, head.attempts, head.queued_at, x.due_at
+  from jsonb_to_recordset(taken) as x (
+    webhook_id text, aggregate text, place_id text, added int, slow boolean, due_at timestamptz
+  )
+  join webhooks w on w.webhook_id = x.webhook_id
+  left join lateral head_of_chain(x.webhook_id, x.aggregate) head on true
+  order by x.due_at;
 
   return query
   select id, w.organization_id, null::text, null::text, null::int, null::text, null::int, null::boolean, null::bytea[],
-    null::bigint, null::text, null::text, null::int, null::timestamptz
+    null::bigint, null::text, null::text, null::int, null::timestamptz, null::timestamptz
   from unnest(waiting) id join webhooks w on w.webhook_id = id;
+end
+$$;
+
+-- The same with one chain for each place: the former release calls it.
+create or replace function take_chains(
+  ids text[], most int, most_slow int, of_organization int, of_organization_slow int, of_webhook int, taken_for double precision
+)
+returns table (
+  webhook_id text, organization_id text, aggregate text, taken_by text, added int, url text, timeouts int, slow boolean, secrets bytea[],
+  "position" bigint, event_id text, payload text, attempts int, queued_at timestamptz
+) language sql as $$
+  select t.webhook_id, t.organization_id, t.aggregate, t.taken_by, t.added, t.url, t.timeouts, t.slow, t.secrets,
+    t.position, t.event_id, t.payload, t.attempts, t.queued_at
+  from take_batches(
+    ids, array_fill(1, array[cardinality(ids)]), most, most_slow, of_organization, of_organization_slow, of_webhook, taken_for
+  ) t
+$$;
+
+-- Records a try and gives its chain back, or removes it where nothing follows. Has no effect on them if another worker
+-- has the chain, or the webhook a new address.
+--   becomes: sent, failed, or queued for another try
+--   delay: seconds until the chain goes on
+--   rest: seconds until the next try of all that is due to the webhook, or null
+--   frees: whether this was the last try of the place
+--   held_for: seconds for which an organization of a quick webhook that was not quick now has one place for those
+create or replace function settle_try(
+  of_webhook text, of_aggregate text, place text, sent_to text, of_position bigint, becomes text, why text,
+  delay double precision, is_quick boolean, timeouts_now int, rest double precision, frees boolean, held_for double precision
+) returns void language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  has_chain boolean;
+begin
+  -- From here on nothing is added to the chain, and the statements below see all that was.
+  perform from chains c
+  where c.webhook_id = of_webhook and c.aggregate = of_aggregate and c.taken_by = place
+  for update;
+  has_chain := found and not exists (select from webhooks w where w.webhook_id = of_webhook and w.url <> sent_to);
+  if frees then
+    with freed as (
+      delete from places p where p.place_id = place returning p.organization_id, p.slow
+    )
+    update turns t set held_until = roster_now() + make_interval(secs => held_for)
+    from freed where t.organization_id = freed.organization_id and not freed.slow and not is_quick;
+  end if;
+  if not has_chain then
+    return;
+  end if;
+  update webhooks w set quick = is_quick, timeouts = timeouts_now, retry_at = roster_now() + make_interval(secs => rest)
+  where w.webhook_id = of_webhook and w.url = sent_to and (w.quick, w.timeouts) is distinct from (is_quick, timeouts_now);
+  update deliveries d set state = becomes, error = why, attempts = d.attempts + 1, changed_at = roster_now()
+  where d.position = of_position and d.state = 'queued';
+  if becomes <> 'queued' then
+    delete from chains c
+    where c.webhook_id = of_webhook and c.aggregate = of_aggregate
+      and not exists (select from head_of_chain(of_webhook, of_aggregate));
+    if found then
+      return;
+    end if;
+  end if;
+  update chains c set taken_by = '', due_at = roster_now() + make_interval(secs => delay)
+  where c.webhook_id = of_webhook and c.aggregate = of_aggregate;
 end
 $$;

@@ -14,7 +14,7 @@ const ofWebhook = 4
 /** Seconds for which an organization has only one place for its quick webhooks, after one of them was slow. */
 const heldFor = 600
 
-/** A chain that this process alone has taken, with its first delivery. */
+/** A chain that this process alone has taken, with its first delivery. A place may have several. */
 export interface Taken {
   webhookId: string
   /** The organization that has the webhook. */
@@ -23,6 +23,7 @@ export interface Taken {
   /** Encrypted. The one in use comes first. */
   secrets: Buffer[]
   aggregate: string
+  /** The place. */
   takenBy: string
   /** When this process took it, in milliseconds of its clock. */
   takenAt: number
@@ -39,10 +40,12 @@ export interface Taken {
   payload: string
   attempts: number
   queuedAt: Date
+  /** Since when the chain was due. */
+  dueAt: Date
 }
 
 export interface Room {
-  /** The most chains to take. */
+  /** The most places to take. */
   most: number
   /** How many of these may lead to webhooks that are not quick. */
   mostSlow: number
@@ -51,20 +54,21 @@ export interface Room {
 }
 
 /**
- * Takes due chains of these webhooks, organizations round robin. Also returns the webhooks that must wait for a place.
+ * Takes due chains of these webhooks, organizations round robin: at most so many in each place as the map says. Also
+ * returns the webhooks that must wait for a place.
  */
 export async function takeChains(
   sql: Sql,
-  webhookIds: string[],
+  webhooks: Map<string, number>,
   { most, mostSlow, within }: Room,
 ): Promise<{ taken: Taken[]; waiting: Pick<Taken, 'webhookId' | 'organizationId'>[] }> {
   const takenAt = Date.now()
   const rows = await sql<(Omit<Taken, 'takenAt' | 'aggregate'> & { aggregate: string | null })[]>`
     select webhook_id as "webhookId", organization_id as "organizationId", url, secrets, aggregate,
       taken_by as "takenBy", added, timeouts, slow, position, event_id as "eventId", payload, attempts,
-      queued_at as "queuedAt", roster_now() as now
-    from take_chains(
-      ${webhookIds}, ${most}, ${mostSlow}, ${ofOrganization}, ${ofOrganizationSlow}, ${ofWebhook},
+      queued_at as "queuedAt", due_at as "dueAt", roster_now() as now
+    from take_batches(
+      ${[...webhooks.keys()]}, ${[...webhooks.values()]}::int[], ${most}, ${mostSlow}, ${ofOrganization}, ${ofOrganizationSlow}, ${ofWebhook},
       ${within / 1000 + takenBeyond}
     )
   `
@@ -93,51 +97,57 @@ export interface Settled {
 }
 
 /**
- * Records a try and gives the chain back. Has no effect if another worker has the chain, or the webhook a new address.
+ * Records a try and gives the chain back, or ends it where nothing follows. Has no effect if another worker has the
+ * chain, or the webhook a new address. `frees`: this was the last try of the place.
  */
-export async function settle(sql: Sql, taken: Taken, { state, error, delay, quick, rest }: Settled): Promise<void> {
+export async function settle(sql: Sql, taken: Taken, settled: Settled, frees: boolean): Promise<void> {
   const { webhookId, aggregate, takenBy, url, position } = taken
+  const { state, error, delay, quick, rest } = settled
   const timeouts = rest === undefined ? 0 : taken.timeouts + 1
   await sql`
-    with given as (
-      update chains set taken_by = '', due_at = roster_now() + make_interval(secs => ${delay / 1000})
-      where webhook_id = ${webhookId} and aggregate = ${aggregate} and taken_by = ${takenBy}
-        and not exists (select from webhooks where webhook_id = ${webhookId} and url <> ${url})
-      returning true
-    ), freed as (
-      delete from places where place_id = ${takenBy} returning organization_id, slow
-    ), held as (
-      update turns t set held_until = roster_now() + make_interval(secs => ${heldFor})
-      from freed where t.organization_id = freed.organization_id and not freed.slow and not ${quick}
-    ), answered as (
-      update webhooks set quick = ${quick}, timeouts = ${timeouts},
-        retry_at = roster_now() + make_interval(secs => ${rest === undefined ? null : rest / 1000}::float8)
-      where webhook_id = ${webhookId} and url = ${url} and exists (select from given)
-        and (quick, timeouts) is distinct from (${quick}, ${timeouts})
+    select settle_try(
+      ${webhookId}, ${aggregate}, ${takenBy}, ${url}, ${position}, ${state}, ${error}, ${delay / 1000}, ${quick},
+      ${timeouts}, ${rest === undefined ? null : rest / 1000}, ${frees}, ${heldFor}
     )
-    update deliveries set state = ${state}, error = ${error}, attempts = attempts + 1, changed_at = roster_now()
-    where position = ${position} and state = 'queued' and exists (select from given)
   `
 }
 
-/** Gives a chain back without recording a try. */
-export async function giveBack(sql: Sql, { webhookId, aggregate, takenBy }: Taken): Promise<void> {
+/** Gives chains of a place back without recording a try. They keep their turn. */
+export async function giveBack(sql: Sql, chains: Taken[], frees: boolean): Promise<void> {
+  const [first] = chains
+  if (!first) return
   await sql`
-    with freed as (delete from places where place_id = ${takenBy})
-    update chains set taken_by = '', due_at = roster_now()
-    where webhook_id = ${webhookId} and aggregate = ${aggregate} and taken_by = ${takenBy}
+    with freed as (
+      delete from places where place_id = ${first.takenBy} and ${frees}
+    ), mine as (
+      -- In the order of \`take_in\`, so that the two cannot wait for each other.
+      select c.aggregate, g.due_at from chains c
+      join unnest(
+        ${chains.map(({ aggregate }) => aggregate)}::text[],
+        ${chains.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]
+      ) as g (aggregate, due_at) on g.aggregate = c.aggregate
+      where c.webhook_id = ${first.webhookId} and c.taken_by = ${first.takenBy}
+      order by c.aggregate for update of c
+    )
+    update chains c set taken_by = '', due_at = mine.due_at
+    from mine where c.webhook_id = ${first.webhookId} and c.aggregate = mine.aggregate
   `
+}
+
+/** Frees the place of a chain. */
+export async function freePlace(sql: Sql, { takenBy }: Taken): Promise<void> {
+  await sql`delete from places where place_id = ${takenBy}`
 }
 
 /** Removes a chain that is at its end. Gives it back if something was added meanwhile. */
-export async function endChain(sql: Sql, taken: Taken): Promise<void> {
+export async function endChain(sql: Sql, taken: Taken, frees: boolean): Promise<void> {
   const { webhookId, aggregate, takenBy, added } = taken
   // An event added before the chain was taken may be visible only now: look again. One added since changes the number.
   const { count } = await sql`
-    with freed as (delete from places where place_id = ${takenBy})
+    with freed as (delete from places where place_id = ${takenBy} and ${frees})
     delete from chains
     where webhook_id = ${webhookId} and aggregate = ${aggregate} and taken_by = ${takenBy} and added = ${added}
       and not exists (select from head_of_chain(${webhookId}, ${aggregate}))
   `
-  if (count === 0) await giveBack(sql, taken)
+  if (count === 0) await giveBack(sql, [taken], frees)
 }

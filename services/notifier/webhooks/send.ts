@@ -32,10 +32,18 @@ const gone = 410
 /** Milliseconds. A receiver that takes longer is no longer quick, even if it answers well: it held a place. */
 const quickWithin = 5000
 
+/** The other chains of the same place. */
+export interface Others {
+  /** Whether none is left, asked by what frees the place then. */
+  over(): boolean
+  /** Gives back those that are left. */
+  giveBack(): void
+}
+
 /** Sends the first delivery of a chain, records the outcome and gives the chain back. */
-export async function send(options: SendOptions, taken: Taken, signal: AbortSignal): Promise<void> {
+export async function send(options: SendOptions, taken: Taken, others: Others, signal: AbortSignal): Promise<void> {
   const { sql, keys, destinations, queue, log, within } = options
-  if (taken.position === null) return endChain(sql, taken)
+  if (taken.position === null) return endChain(sql, taken, others.over())
   // This process was asleep since it took the chain. Another worker may have the chain by now.
   if (isLate(taken)) return
   const { webhookId, eventId, url, payload, attempts } = taken
@@ -54,13 +62,15 @@ export async function send(options: SendOptions, taken: Taken, signal: AbortSign
       post(url, { ...headers, ...traced }, payload, destinations, signal, within),
     )
   } catch {
-    return giveBack(sql, taken)
+    return giveBack(sql, [taken], others.over())
   }
   const ids = { webhookId, eventId, attempts: attempts + 1 }
   const settled = judge(taken, outcome, performance.now() - began, options.retryFor)
   const { state, error, delay, rest = 0 } = settled
   webhookTries.add(1, state)
-  await settle(sql, taken, settled)
+  // A webhook that is gone, rests or stopped being quick gets nothing more by this place.
+  if (!settled.quick || outcome.status === gone) others.giveBack()
+  await settle(sql, taken, settled, others.over())
   if (state === 'sent') return log.debug(ids, 'webhook sent')
   log.info({ ...ids, error, delay, rest }, state === 'failed' ? 'webhook given up' : 'webhook is tried again')
   if (delay > 0 || rest > 0) queue.wake(webhookId, Math.max(delay, rest))

@@ -8,10 +8,12 @@ import { webhookLanes, webhookPlaces, webhooksHeld } from '../measures.ts'
 import { queuePrefix } from '../redis.ts'
 import { type Taken, takeChains } from './chain.ts'
 import { type WebhookJob, webhookQueueName } from './webhook-queue.ts'
-import { send, type SendOptions } from './send.ts'
+import type { SendOptions } from './send.ts'
+import { sendBatch } from './send-batch.ts'
 
-/** The most chains taken at once: each comes with its payload. */
+/** The most places taken at once, and chains in one of them: each comes with its payload. */
 const portion = 20
+const mostOfPlace = 8
 /** Milliseconds between two looks at webhooks that wait for a place. */
 const lookEvery = 1000
 const finishWithin = 4000
@@ -40,6 +42,8 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
   let ready = new Set<string>()
   // Webhooks that wait for a place, by organization: when one of its tries ends, its place is free for another webhook.
   let held = new Map<string, Set<string>>()
+  // How many chains a place of a webhook comes to, where more than one: a look costs more than a try.
+  const paces = new Map<string, number>()
   let woken = Promise.withResolvers<void>()
 
   const slowUnderWay = () => [...underWay.values()].filter(({ slow }) => slow).length
@@ -80,7 +84,8 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
     if (most <= 0 || ready.size === 0) return false
     const asked = [...ready]
     ready = new Set()
-    const { taken, waiting } = await takeChains(sql, asked, {
+    const paced = new Map(asked.map((id) => [id, paces.get(id) ?? 1]))
+    const { taken, waiting } = await takeChains(sql, paced, {
       most,
       mostSlow: Math.max(0, Math.floor(concurrency / 2) - slowUnderWay()),
       within,
@@ -90,24 +95,33 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
     })
     for (const { organizationId, webhookId } of waiting)
       held.set(organizationId, (held.get(organizationId) ?? new Set()).add(webhookId))
+    const places = [...Map.groupBy(taken, ({ takenBy }) => takenBy).values()]
     // The number asked for is reached: perhaps others had to wait only for that reason.
-    if (taken.length === most) lookAtHeld()
-    for (const chain of taken) {
-      ready.add(chain.webhookId)
-      begin(chain)
+    if (places.length === most) lookAtHeld()
+    for (const chains of places) {
+      ready.add(chains[0]!.webhookId)
+      begin(chains)
     }
-    return taken.length > 0
+    const pending = new Set([...taken, ...waiting].map(({ webhookId }) => webhookId))
+    for (const id of asked) if (!pending.has(id)) paces.delete(id)
+    return places.length > 0
   }
 
-  function begin(chain: Taken) {
-    const sent = send(options, chain, abandoned.signal)
+  function begin(chains: Taken[]) {
+    const [{ webhookId, organizationId }] = chains as [Taken]
+    const givenBack = () => look([webhookId])
+    const sent = sendBatch(options, chains, { stopped: stopped.signal, abandoned: abandoned.signal, givenBack })
+      .then((reached) => {
+        const more = Math.min(mostOfPlace, Math.max(reached * 2, paces.get(webhookId) ?? 1))
+        paces.set(webhookId, reached < chains.length ? reached : more)
+      })
       .catch(failed)
       .finally(() => {
         underWay.delete(sent)
-        look([chain.webhookId, ...(held.get(chain.organizationId) ?? [])])
-        held.delete(chain.organizationId)
+        look([webhookId, ...(held.get(organizationId) ?? [])])
+        held.delete(organizationId)
       })
-    underWay.set(sent, chain)
+    underWay.set(sent, chains[0]!)
   }
 
   async function pause(milliseconds: number) {

@@ -150,6 +150,27 @@ describe('an event reaches a webhook', () => {
     await settled(webhookId, 'sent', 3)
   })
 
+  it('while its receiver takes its time for another object, however many wait', async () => {
+    await start()
+    const [hook, humans] = [await receiver(), await Promise.all(Array.from({ length: 60 }, () => house.addHuman()))]
+    const { webhookId } = await subscribe(hook.url)
+    await house.ledger`update webhooks set active = false, quick = true where webhook_id = ${webhookId}`
+    // So many that a place takes several at once when it comes to the slow one.
+    for (const human of humans) await change([human], 1)
+    const slow = `user/${humans[40]!.userId}`
+    const { promise: others, resolve } = Promise.withResolvers<void>()
+    hook.answer(({ event }) => {
+      if (event.subject === slow) return others.then(() => 200)
+      if (hook.received.length === 58) resolve()
+      return 200
+    })
+    await vi.waitFor(async () => expect(await house.deliveries({ webhookId })).toHaveLength(60), soon)
+    await house.ledger`update webhooks set active = true where webhook_id = ${webhookId}`
+    await settled(webhookId, 'sent', 60)
+    expect(hook.received).toHaveLength(60)
+    await vi.waitFor(async () => expect(await house.ledger`select from places`).toHaveLength(0), soon)
+  })
+
   it('while another webhook is slow', async () => {
     await start()
     const [slow, quickOne, human] = [await receiver(), await receiver(), await house.addHuman()]

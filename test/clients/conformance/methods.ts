@@ -41,6 +41,7 @@ function ofSuite() {
           namedOrigins: false,
           // Each stream of Roster reads.
           reads: streams || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
+          repeatable: false,
           streams,
           items: undefined,
           deprecatedSince: undefined,
