@@ -59,12 +59,8 @@ describe('the steps of docs/backup.md in Kubernetes', () => {
 
   test('name objects that the manifests have', () => {
     const deployments = /^services='(.*)'$/m.exec(lines)![1]!.split(' ')
-    expect(deployments.toSorted()).toEqual(
-      all
-        .filter(({ kind }) => kind === 'Deployment')
-        .map(({ metadata }) => metadata.name)
-        .toSorted(),
-    )
+    const names = all.filter(({ kind }) => kind === 'Deployment').map(({ metadata }) => metadata.name as string)
+    expect(deployments.toSorted()).toEqual(names.toSorted())
     expect(lines).toContain('delete httproute roster')
     expect(named('HTTPRoute', 'roster')).toBeDefined()
     expect(lines).toContain('-l app.kubernetes.io/name=provision')

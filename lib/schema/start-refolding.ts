@@ -52,7 +52,8 @@ export async function refold(
   stopped?: AbortSignal,
 ): Promise<void> {
   for (const [type, fold] of Object.entries(vocabulary.folds ?? {}))
-    for (let last = ''; !stopped?.aborted;) {
+    for (let last = ''; ;) {
+      if (stopped?.aborted) return
       const keys = await sql<AggregateKey[]>`
         select type, id from aggregates where type = ${type} and id > ${last} and coalesce(fold, 0) < ${fold}
         order by id limit ${portion}

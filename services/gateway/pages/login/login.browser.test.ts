@@ -346,7 +346,8 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     await page.evaluate(`void window.open('${gateway.url}${page1}')`)
     const popup = await opened
     for (const path of ['/ui/forgot-password', '/ui/code-sent', '/ui/reset-password', '/ui/password-set', page1]) {
-      await popup.goto(gateway.url + path)
+      await popup.evaluate(`location.href = '${path}'`)
+      await popup.waitForURL(gateway.url + path)
       expect(await popup.evaluate('window.opener !== null'), path).toBe(true)
     }
     await page.context().close()

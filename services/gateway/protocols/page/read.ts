@@ -46,7 +46,10 @@ export async function readPageRequest(
 function namesOf(repeated: ReadonlySet<string>, parameters: DescField[]): string[] {
   const known = parameters.map(({ name }) => name)
   const unknown = [...repeated].find((name) => !known.includes(name))
-  return [...known.filter((name) => repeated.has(name)), ...(unknown === undefined ? [] : [unknown.slice(0, 200)])]
+  return [
+    ...known.filter((name) => repeated.has(name)),
+    ...(unknown === undefined ? [] : [unknown.replaceAll(/\p{C}/gu, '?').slice(0, 200).toWellFormed()]),
+  ]
 }
 
 async function readParameters(exchange: Exchange, allowance: Allowance): Promise<string> {
