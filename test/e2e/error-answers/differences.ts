@@ -100,10 +100,13 @@ export const differences: { because: string; answers: Record<string, string> }[]
     answers: { 'refresh, scope unknown': '200', 'refresh, scope that was not given': '200' },
   },
   {
+    because: 'RFC 6749, 3.1: no parameter comes more than once, whether or not the server knows it.',
+    answers: { 'authorize, an unknown parameter twice': 'query: invalid_request, iss, state' },
+  },
+  {
     because: 'RFC 6750, 3.1: a request without a token, or by another scheme, is 401, and its challenge has no error.',
     answers: {
       'userinfo, by Basic': '401 invalid_token, Bearer',
-      'userinfo, token in the form': '401 invalid_token, Bearer',
       'userinfo, token in the address': '401 invalid_token, Bearer',
     },
   },
