@@ -62,7 +62,7 @@ describe('the steps of docs/backup.md in Kubernetes', () => {
     expect(deployments.toSorted()).toEqual(
       all
         .filter(({ kind }) => kind === 'Deployment')
-        .map(({ metadata }) => metadata.name)
+        .map(({ metadata }) => String(metadata.name))
         .toSorted(),
     )
     expect(lines).toContain('delete httproute roster')
