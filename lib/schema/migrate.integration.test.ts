@@ -27,6 +27,7 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: '0001-a.sql' },
     { name: 'event-store/0001-event-store.sql' },
     { name: 'event-store/0002-histories.sql' },
+    { name: 'event-store/0003-folds.sql' },
     { name: 'functions.sql' },
     { name: 'operator.sql' },
     { name: 'release' },
