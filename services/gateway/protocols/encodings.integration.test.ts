@@ -143,7 +143,7 @@ test.each(encodings)('in %s a deadline ends the wait and is passed on', async (n
     return {}
   }
   const started = performance.now()
-  const timeout = name === 'json' ? '0.3' : name.startsWith('connect') ? '300' : '300m'
+  const timeout = name === 'json' ? '1' : name.startsWith('connect') ? '1000' : '1000m'
   const { status } = await call(gateway.url, setEmail, request, { ...admin, [headerOf(name)]: timeout })
   const ended = { code: 4, details: [expect.objectContaining({ reason: 'DEADLINE_EXCEEDED' })] }
   // A gRPC client has a clock of its own, and on a busy machine it may be first.
@@ -151,9 +151,9 @@ test.each(encodings)('in %s a deadline ends the wait and is passed on', async (n
   expect((name === 'grpc' ? [ended, byClient] : [ended]).map((one) => expect.objectContaining(one))).toContainEqual(
     status,
   )
-  expect(performance.now() - started).toBeLessThan(2000)
+  expect(performance.now() - started).toBeLessThan(5000)
   expect(left).toBeGreaterThan(0)
-  expect(left).toBeLessThanOrEqual(300)
+  expect(left).toBeLessThanOrEqual(1000)
   resolve()
 })
 
