@@ -72,7 +72,8 @@ async function ensureDatabase(url: string, database: string, dedicated: boolean)
   const exists = await withDatabase(url, database, (sql) => sql`select 1`).then(
     () => true,
     (error: unknown) => {
-      if (codeOf(error) === '3D000') return false
+      // PgBouncer tells it by the code of another fault.
+      if (['3D000', '08P01'].includes(codeOf(error) ?? '')) return false
       throw error
     },
   )
