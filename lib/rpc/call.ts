@@ -105,11 +105,12 @@ export type Client<S extends ServiceDefinition, Name extends keyof S['methods']>
     : never
 }
 
-/** Calls these internal methods of another service. Errors as of `callBytes`. */
+/** Calls these internal methods of another service, each by `ask`. Errors as of `callBytes`. */
 export function createClient<S extends ServiceDefinition, Name extends keyof S['methods'] & string>(
   nats: Nats,
   definition: S,
   names: readonly Name[],
+  ask: typeof callBytes = callBytes,
 ): Client<S, Name> {
   const entries = names.map((name) => {
     const method = definition.methods[name]!
@@ -127,7 +128,7 @@ export function createClient<S extends ServiceDefinition, Name extends keyof S['
           clientAddress: '',
         }
         const bytes = method.requestType.encode(request).finish()
-        const answer = await callBytes(nats, `${definition.fullName}.${method.name}`, bytes, own)
+        const answer = await ask(nats, `${definition.fullName}.${method.name}`, bytes, own)
         return method.responseType.decode(answer.bytes)
       },
     ]

@@ -45,7 +45,7 @@ export interface Method {
   reads: boolean
   /**
    * Whether a second request in place of a silent first one does no harm: of a write, under an Idempotency-Key. No
-   * secret is checked twice, and no page asked.
+   * secret is checked twice, and no page asked. What waits for events is silent by intent.
    */
   repeatable: boolean
   /** Whether its answers are a stream of messages. */
@@ -92,6 +92,7 @@ function readMethods() {
       const reads =
         (http?.verb === 'GET' && !page) || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
       const streams = desc.methodKind === 'server_streaming'
+      const waits = desc.input.field['waitSeconds'] !== undefined
       const checksSecret = option(desc, 'roster.options.v1.checks_secret') === true
       found.set(subject, {
         desc,
@@ -107,7 +108,7 @@ function readMethods() {
         // Without a token, a secret in the request is what lets it do something.
         namedOrigins: access.rule === 'public' && !reads && !page && !anyOrigin,
         reads,
-        repeatable: !page && !streams && (reads || (access.rule !== 'public' && !checksSecret)),
+        repeatable: !page && !streams && !waits && !checksSecret && (reads || access.rule !== 'public'),
         streams,
         items: readItems(desc, subject),
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,

@@ -49,7 +49,8 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const { config, log, clock = () => performance.now() } = options
   const nats: AskingNats = { ...options.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }
   const rates = createRates(config, clock)
-  const authenticator = createAuthenticator(nats, rates.byAddress)
+  const secondRequests = countSecondRequests()
+  const authenticator = createAuthenticator(nats, rates.byAddress, secondRequests)
   const streamGuard = createStreamGuard(config, clock)
   const stopping = new AbortController()
   const { UNDER_WAY_BYTES: inAll, UNDER_WAY_BYTES_PER_CONNECTION: perConnection } = config
@@ -64,7 +65,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     streamPlaces: createStreamPlaces(config),
     refusals: createRefusals(createClient(nats, GrantsDefinition, internalCalls.gateway.grants)),
     underWay: createUnderWay({ inAll, perConnection }),
-    secondRequests: countSecondRequests(),
+    secondRequests,
     warnOfHost: throttled(log, 'pages come under another Host than PUBLIC_URL: let the proxy pass it on'),
     stopping: stopping.signal,
   }

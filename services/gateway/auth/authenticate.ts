@@ -2,14 +2,15 @@ import { hash } from 'node:crypto'
 import { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
 import { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/v1/internal_service'
 import type { Nats } from '#lib/nats/connect-nats'
-import { createClient } from '#lib/rpc/call'
+import { callBytes, createClient } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError } from '#lib/errors'
 import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
-import type { Access } from '#lib/rpc/methods'
+import { type Access, method } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { lookups } from '#lib/telemetry/lookups'
 import { withTimeout } from '#lib/with-timeout'
 import { type AddressRates, costOfRead } from '../rate-limits/address-rates.ts'
+import { askAgain, type SecondRequests } from '../call/ask-again.ts'
 import { createAccessTokens, readToken, tokenInvalid } from './access-tokens.ts'
 import { createCallerCache } from './caller-cache.ts'
 import { createDirectory, type Holder, type Home, ownCall } from './directory.ts'
@@ -71,10 +72,20 @@ const idPattern = /^[\x21-\x7e]{1,200}$/
 
 const publicCaller: Proved = { caller: anonymous }
 
-/** Authenticates by the answers of users and grants, which it caches for at most `maxAge` milliseconds. */
-export function createAuthenticator(nats: Nats, addressRates: AddressRates, maxAge = 30_000): Authenticator {
-  const users = createClient(nats, UsersDefinition, internalCalls.gateway.users)
-  const grants = createClient(nats, GrantsDefinition, internalCalls.gateway.grants)
+/**
+ * Authenticates by the answers of users and grants, which it caches for at most `maxAge` milliseconds. To look up a token
+ * uses nothing up and counts no try, so a silent lookup is asked again, too.
+ */
+export function createAuthenticator(
+  nats: Nats,
+  addressRates: AddressRates,
+  secondRequests: SecondRequests,
+  maxAge = 30_000,
+): Authenticator {
+  const ask: typeof callBytes = (...asked) =>
+    askAgain(secondRequests, method(asked[1]), false, () => callBytes(...asked))
+  const users = createClient(nats, UsersDefinition, internalCalls.gateway.users, ask)
+  const grants = createClient(nats, GrantsDefinition, internalCalls.gateway.grants, ask)
   const accessTokens = createAccessTokens(() => users.getSigningKeys({}, ownCall()))
   const proofs = createProofs(users, () => accessTokens.issuer())
   const directory = createDirectory({ users, grants, accessTokens })
