@@ -111,7 +111,7 @@ test('a call that a limit refuses counts as its hit, and as an error of its oper
 test('what is no call counts by its path and status, and a broken request by its fault', async () => {
   for (const path of ['/docs', '/nowhere', '/nowhere/else']) await (await fetch(there.caller.url + path)).arrayBuffer()
   await send('what is this\r\n\r\n')
-  await send(`GET / HTTP/1.1\r\nhost: a\r\nlong: ${'x'.repeat(20_000)}\r\n\r\n`)
+  await send(`GET / HTTP/1.1\r\nhost: a\r\nlong: ${'x'.repeat(40_000)}\r\n\r\n`)
   const page = (route: string, status: string) =>
     series({ http_request_method: 'GET', http_route: route, http_response_status_code: status })
   await vi.waitFor(async () =>

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Servers } from '../deploy/local/servers.ts'
-import { storingServices, type StoringService } from '../deploy/provision.ts'
+import { provision, storingServices, type StoringService } from '../deploy/provision.ts'
 import { openDatabase } from '#lib/database/database'
 import { createWaits } from '#lib/health/waits'
 import { proveSession } from '#lib/database/prove-session'
@@ -39,6 +40,21 @@ describe.skipIf(!hasPgbouncer)('through PgBouncer (where Debian’s package pgbo
     onTestFinished(() => pgbouncer.stop())
     return pgbouncer
   }
+  test('provision makes a database that PostgreSQL behind the pooler does not have yet', async () => {
+    const url = new URL(database.adminUrl)
+    const name = `behind_${randomUUID().slice(0, 8)}`
+    url.pathname = `/${name}`
+    const pgbouncer = await startPgbouncer([url.href], { mode: 'session' })
+    await provision(pgbouncer.through(url.href), {})
+    const sql = postgres(database.adminUrl, { max: 1 })
+    onTestFinished(async () => {
+      await pgbouncer.stop()
+      await sql`drop database ${sql(name)} with (force)`
+      await sql.end()
+    })
+    expect(await sql`select from pg_database where datname = ${name}`).toHaveLength(1)
+  })
+
   const proof = (through: Pgbouncer) => proveSession(through.through(database.urls.users), 'test')
 
   test.each(['users', 'notifier'] as const)(

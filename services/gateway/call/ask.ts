@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codes, RosterError } from '#lib/errors'
 import { type Answered, callBytes } from '#lib/rpc/call'
-import { askAgain } from './ask-again.ts'
+import { askAgain } from '../ask-again.ts'
 import type { IdentifiedCall } from './identify.ts'
 
 /** Milliseconds within which every gateway knows of a revocation. */

@@ -9,7 +9,7 @@ import type { Rates } from '../rate-limits/rates.ts'
 import type { StreamPlaces } from '../rate-limits/stream-places.ts'
 import type { OriginSettings } from './check-origin.ts'
 import type { Refusals } from './refusals.ts'
-import type { SecondRequests } from './ask-again.ts'
+import type { SecondRequests } from '../ask-again.ts'
 import type { UnderWay } from '../rate-limits/under-way.ts'
 
 /** The parts of a running gateway that every call needs. */

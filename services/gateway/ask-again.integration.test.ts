@@ -2,9 +2,9 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import { afterEach, expect, test } from 'vitest'
 import { codes, RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import type { Operation } from '../../../test/examples/contract.ts'
-import { callJson } from '../../../test/e2e/clients/json.ts'
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
+import type { Operation } from '../../test/examples/contract.ts'
+import { callJson } from '../../test/e2e/clients/json.ts'
+import { startTestGateway, type TestGateway } from './testing/test-gateway.ts'
 
 const users = 'roster.users.v1.UserService'
 const passwords = 'roster.users.v1.PasswordService'
@@ -92,7 +92,7 @@ test('what checks a secret or waits for events, a write without a key, and one o
     ask('SearchEvents', { waitSeconds: 9 }, brief),
   ])
   for (const { error } of answers) expect(error).toMatchObject({ code: codes.DEADLINE_EXCEEDED })
-  expect(asked.map(({ name }) => name.split('.').at(-1)).toSorted()).toEqual([
+  expect(asked.map(({ name }) => name.split('.').at(-1)!).toSorted()).toEqual([
     'CreateSession',
     'SearchEvents',
     'SetEmail',

@@ -1,7 +1,7 @@
 import { codes, RosterError } from '#lib/errors'
 import type { Answered } from '#lib/rpc/call'
 import type { Method } from '#lib/rpc/methods'
-import { secondRequests } from '../measures.ts'
+import { secondRequests } from './measures.ts'
 
 /** Milliseconds without an answer after which the service is asked once more. */
 const silentFor = 2000
