@@ -44,8 +44,8 @@ describe.skipIf(!hasPgbouncer)('through PgBouncer (where Debian’s package pgbo
     const url = new URL(database.adminUrl)
     const name = `behind_${randomUUID().slice(0, 8)}`
     url.pathname = `/${name}`
-    const pgbouncer = await startPgbouncer([url.href], { mode: 'session' })
-    await provision(pgbouncer.through(url.href), {})
+    const pgbouncer = await startPgbouncer([url.href], { mode: 'session', more: 'server_login_retry = 1' })
+    await provision(pgbouncer.through(url.href), testServers().databasePasswords)
     const sql = postgres(database.adminUrl, { max: 1 })
     onTestFinished(async () => {
       await pgbouncer.stop()
