@@ -246,15 +246,14 @@ begin
     )
     select taken || coalesce(
       jsonb_agg(jsonb_build_object(
-        'webhook_id', one.webhook_id, 'aggregate', l.aggregate, 'place_id', l.place_id, 'added', l.added, 'slow', one.slow,
+        'webhook_id', one.webhook_id, 'organization_id', one.organization_id, 'aggregate', l.aggregate, 'place_id', l.place_id, 'added', l.added, 'slow', one.slow,
         'due_at', l.due_at
       )), '[]'
     ) into taken from leased l;
   end loop;
 
   insert into turns as t (organization_id, turn_at)
-  select distinct w.organization_id, at
-  from jsonb_to_recordset(taken) as x (webhook_id text) join webhooks w on w.webhook_id = x.webhook_id
+  select distinct x.organization_id, at from jsonb_to_recordset(taken) as x (organization_id text)
   order by 1
   on conflict (organization_id) do update set turn_at = at;
 
