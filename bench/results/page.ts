@@ -56,7 +56,7 @@ const tries = [
 | the follower of login addresses looks at a page of changes by one statement; the ledger of the notifier gets the data of those events alone that it reads, and of all where a webhook wants one; the feed does not encode small events to learn their size | SetEmail takes 1.00 ± 0.01 times the CPU time of the code before sign-in by address (12 pairs); before, 1.15 ± 0.03 |
 | the same, Node 26, and 6,000 recent events in memory instead of 2,000, where the audit chain finds them | 14,000 events/s from the outbox instead of 10,600; 60 µs of users for an event instead of 80 |
 | Node 26.10 instead of 24.21 | CPU time of Token −8 ± 3 %, of SetEmail −5 ± 4 %, of GetUser +2 ± 2 %, ten pairs |
-| a place of a webhook takes up to eight objects at one look, and a recorded try ends its chain | with one webhook for all events of 10,000 new people, in one run: looks take 21 s of PostgreSQL instead of 166, and everything 46 s of its CPU time instead of 118. The import itself takes 20 s in `append` |
+| a place of a webhook takes up to eight objects at one look, and a recorded try ends its chain | with one webhook for all events of 10,000 new people, in one run: looks take 21 s of PostgreSQL instead of 166, and everything 46 s of its CPU time instead of 118. The import itself takes 20 s in \`append\` |
 | \`--max-semi-space-size=32\` instead of 16, for 28 MB more in users under load | CPU time of SetEmail −6 ± 2 % in one run of ten pairs, +1 ± 3 % in another, which had one arena of malloc besides. Not kept |
 | \`--heap-growing-percent\` left out; \`--single-threaded-gc\`; \`--no-parallel-scavenge\` | −1 ± 1 %; +1 ± 3 %; −3 ± 4 %: nothing beyond the noise |
 | 1,000 decrypted texts in memory instead of 4,000 | CPU time of SetEmail +2 ± 1 %. Not kept |
