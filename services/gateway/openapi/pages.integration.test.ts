@@ -38,9 +38,11 @@ describe('the OpenAPI document', () => {
   })
 })
 
-test('the page of the API allows no script but its own, and no page to frame it', async () => {
+test('the page of the API allows no script but its own, and no page to frame it or to keep hold of its window', async () => {
   for (const path of ['/docs', '/docs/']) {
-    const policy = String((await send(gateway.url, { path })).headers['content-security-policy'])
+    const { headers } = await send(gateway.url, { path })
+    expect(headers['cross-origin-opener-policy']).toBe('same-origin')
+    const policy = String(headers['content-security-policy'])
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';.* frame-ancestors 'none'$/)
   }
   for (const path of ['/docs/swagger-ui-bundle.js.map', '/docs/docs.html', '/docs/../pages.ts', '/docs/index.html'])

@@ -5,7 +5,7 @@ import { openApiDocument } from './document.ts'
 
 /** The OpenAPI document at `/openapi.json`, and the viewer of it at `/docs`. All of it comes from this gateway. */
 export function describeApi(publicUrl: string): Pages {
-  const page = createPage('text/html; charset=utf-8', () => own('docs.html'), { policy })
+  const page = createPage('text/html; charset=utf-8', () => own('docs.html'), { policy, isolated: true })
   return new Map([
     ['/openapi.json', createPage('application/json', () => Buffer.from(JSON.stringify(openApiDocument(publicUrl))))],
     ['/docs', page],

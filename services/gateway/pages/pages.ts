@@ -11,6 +11,8 @@ export interface Page {
   body: Buffer
   etag: string
   immutable?: boolean
+  /** No window that opened it, or that it opened, keeps hold of it: Cross-Origin-Opener-Policy. */
+  isolated?: boolean
   /** Rules of its own about what it may load. */
   policy?: string
   /** The body for clients that take it compressed, once one of them has asked for it. */
@@ -29,7 +31,6 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-// No Cross-Origin-Opener-Policy: a sign-in in a popup may pass the page of a forgotten password, and needs its opener.
 const security = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -59,7 +60,11 @@ export function readPages(folder: string): Pages {
 }
 
 /** A page whose content is read at the first request for it. */
-export function createPage(type: string, read: () => Buffer, options: Pick<Page, 'policy' | 'immutable'> = {}): Page {
+export function createPage(
+  type: string,
+  read: () => Buffer,
+  options: Pick<Page, 'policy' | 'immutable' | 'isolated'> = {},
+): Page {
   let content: Pick<Page, 'body' | 'etag'> | undefined
   const load = () => (content ??= withTag(read()))
   return {
@@ -84,13 +89,15 @@ const worthCompressing = 16 * 1024
 
 /** Answers GET and HEAD of a page. */
 export async function servePage(exchange: Exchange, page: Page): Promise<void> {
-  const { type, body, etag, immutable, policy } = page
+  const { type, body, etag, immutable, policy, isolated } = page
   const { headers: asked } = exchange.request
   const isLarge = body.length > worthCompressing
   const isCompressed = isLarge && /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(asked['accept-encoding'] ?? '')
   const headers = {
     ...security,
     ...(policy !== undefined && { 'content-security-policy': policy }),
+    // A sign-in in a popup may pass a page below /ui, and needs its opener after it.
+    ...(isolated && { 'cross-origin-opener-policy': 'same-origin' }),
     etag: `"${etag}${isCompressed ? '-gzip' : ''}"`,
     'content-type': type,
     'cache-control': immutable ? 'public, max-age=31536000, immutable' : 'no-cache',

@@ -172,6 +172,11 @@ const longNames: Record<string, JsonObject> = {
   },
   'long names, register': { ...withForm, registration: { email: long, givenName: long, familyName: long } },
   'long names, code': { ...withForm, registrationCode: { email: long, passwordMin: 8, passwordMax: 200 } },
+  'long names, no access': {
+    ...withForm,
+    destination: { applicationName: long, host: long },
+    noAccess: { accounts: [{ sessionId: 's', displayName: long, loginName: long }] },
+  },
   'long names, accounts': {
     ...withForm,
     accounts: { accounts: [{ sessionId: 's', displayName: long, loginName: long }] },
