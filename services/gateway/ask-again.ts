@@ -32,8 +32,8 @@ export function countSecondRequests(): SecondRequests {
 }
 
 /**
- * Asks by `askOnce`, and once more where no answer comes: nobody tells of a process that was killed with the request.
- * The first answer of the two counts. Only of what may be asked twice: see `repeatable` of the method.
+ * Sends a request by `askOnce`, and a second one where no answer comes: NATS does not report that the process that took a
+ * request was killed. The earlier answer counts. Only methods that are `repeatable` are asked again.
  */
 export function askAgain(
   budget: SecondRequests,

@@ -169,7 +169,7 @@ test('a resource, also of several, is invalid_target with every grant; an empty 
     }
   const sent = `${form({ ...grant, ...own() })}&resource=&resource=`
   expect((await sendForm(tokenPath, sent)).status).toBe(200)
-  // Where no resource has a place, it is a parameter as any other.
+  // Introspection knows no `resource`: one that comes twice is refused as any parameter is.
   const twice = await sendForm('/oauth/v2/introspect', `${form({ ...own(), token: 't' })}&${api}&${api}`)
   expect(twice).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
 })

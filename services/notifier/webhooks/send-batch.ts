@@ -1,7 +1,7 @@
 import { freePlace, giveBack, type Taken } from './chain.ts'
 import { send, type SendOptions } from './send.ts'
 
-/** Milliseconds after which a place begins no other chain: it is somebody else's turn. */
+/** Milliseconds after which a place begins no other chain, so that the other places can take it. */
 const goesOnFor = 250
 
 /**

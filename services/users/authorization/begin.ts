@@ -28,14 +28,14 @@ export interface Visit {
 /** Begins a request, or answers it at once. */
 export async function begin(
   context: Context,
-  came: Parameters,
+  sent: Parameters,
   visit: Visit,
   call: Call,
   restarts = false,
 ): Promise<PageAnswer> {
-  const reading = await readRequest(context, came, call)
+  const reading = await readRequest(context, sent, call)
   if ('notice' in reading) return notice(reading.notice)
-  const parameters = answerableBy(came, reading)
+  const parameters = answerableBy(sent, reading)
   if (reading.application.oidc.loginBaseUri !== undefined)
     return toLoginApplication(context, reading.application.oidc.loginBaseUri, { parameters, reading }, call)
   const silent = isSilent(parameters)

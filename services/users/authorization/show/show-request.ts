@@ -120,7 +120,7 @@ function withoutChoice(
   const { parameters, progress } = row
   if (progress.asksName) return signInPage(row, now)
   if (able.length > 0) return accountsPage(able)
-  // A name was typed or hinted at: it may be another's.
+  // The login hint, or a name that was typed, may be that of another person, who gets the form.
   const meant = people.filter((person) => parameters.loginHint === '' || isMeant(person, parameters.loginHint))
   if (progress.error !== undefined || meant.length === 0) return signInPage(row, now)
   const shutOut = meant.filter(({ verdict }) => 'shutOut' in verdict && verdict.shutOut !== 'other-person')

@@ -81,7 +81,7 @@ function check(_context: Context, request: IssueTokenRequest): Violation[] {
 }
 
 async function handle(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
-  // No token is for whom the client did not mean. An empty one counts as not sent.
+  // Ignored, the token would have another audience than the client asked for. An empty value counts as not sent.
   if (request.resource.some((name) => name !== ''))
     throw new RosterError('INVALID_ARGUMENT', 'INVALID_TARGET', 'The parameter resource is not supported.')
   const ofPerson = ofPeople.get(request.grantType)
