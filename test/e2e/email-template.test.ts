@@ -90,20 +90,18 @@ describe('the mail of a code', () => {
     if (!byUrl) expect(new URL(link).origin).toBe(inject('roster').url)
   })
 
-  test.skipIf(byUrl).each(Object.entries(otherHosts))(
-    'leads to the service, whatever the %s of a request says',
-    async (name, value) => {
-      const { userName, email } = await newHuman(organization)
-      const headers = { 'content-type': 'application/json', [name]: value }
-      const asking = send(`${inject('roster').url}/v2/users/password_reset`, { method: 'POST', headers })
-      asking.end(JSON.stringify({ loginName: userName }))
-      const [answer] = (await once(asking, 'response')) as [IncomingMessage]
-      expect(answer.resume().statusCode).toBe(200)
-      const { link, text, html } = await mailTo(email)
-      expect(new URL(link).origin).toBe(inject('roster').url)
-      expect(text + html).not.toContain('evil')
-    },
-  )
+  test.skipIf(byUrl)('leads to the service, whatever other hosts a request names', async () => {
+    const { userName, email } = await newHuman(organization)
+    // All at once: a client address may ask for twenty codes, and other tests do so, too.
+    const headers = { 'content-type': 'application/json', ...otherHosts }
+    const asking = send(`${inject('roster').url}/v2/users/password_reset`, { method: 'POST', headers })
+    asking.end(JSON.stringify({ loginName: userName }))
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+    expect(answer.resume().statusCode).toBe(200)
+    const { link, text, html } = await mailTo(email)
+    expect(new URL(link).origin).toBe(inject('roster').url)
+    expect(text + html).not.toContain('evil')
+  })
 
   test.skipIf(!hasMailbox())(`is in the language of the user: German, else English${mailbox}`, async () => {
     const subjects = new Map<string, string>()

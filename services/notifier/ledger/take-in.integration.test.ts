@@ -1,6 +1,7 @@
+import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Event } from '#gen/roster/feed/v1/feed'
-import { openDatabase, type Sql } from '#lib/database/database'
+import { connectionOptions, openDatabase, type Sql } from '#lib/database/database'
 import { migrate } from '#lib/schema/migrate'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { silent } from '#test/support/rpc'
@@ -12,8 +13,12 @@ let taken = 0
 
 beforeAll(async () => {
   database = await createDatabase()
-  sql = openDatabase(database.urls.notifier, 'notifier', silent)
-  await migrate(sql, new URL('../migrations/', import.meta.url), silent)
+  const migrating = openDatabase(database.urls.notifier, 'notifier', silent)
+  await migrate(migrating, new URL('../migrations/', import.meta.url), silent)
+  await migrating.end()
+  // One connection: what another one read would be counted later.
+  const { url, ...options } = connectionOptions(database.urls.notifier, 'notifier')
+  sql = postgres(url, { ...options, max: 1 })
 })
 afterAll(async () => {
   await sql.end()
