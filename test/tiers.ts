@@ -41,11 +41,15 @@ export const secondTier = [
   'operator/keys/**',
   // Browsers and clients that others wrote.
   '**/*.browser.test.ts',
-  'test/e2e/{browser,connect-web,foreign-clients,sign-in-browser,sign-in-firefox,sign-in-examples}.test.ts',
-  'test/e2e/zitadel-clients.test.ts',
+  'test/e2e/clients/{browser,connect-web,foreign-clients}.test.ts',
+  'test/e2e/sign-in/{sign-in-browser,sign-in-firefox,sign-in-examples}.test.ts',
+  'test/e2e/zitadel/zitadel-clients.test.ts',
   // Each operation with each of its fields, over tables of many rows.
-  'test/e2e/{indexes,openapi,secrets,event-limits,last-owner-mix,members,unhindered}.test.ts',
-  'test/e2e/{erasure,user-removal}.test.ts',
+  'test/e2e/every-operation/{indexes,openapi,unhindered}.test.ts',
+  'test/e2e/events/event-limits.test.ts',
+  'test/e2e/organizations/{last-owner-mix,members}.test.ts',
+  'test/e2e/secrets/secrets.test.ts',
+  'test/e2e/users/{erasure,user-removal}.test.ts',
   'test/e2e/doors/pages.test.ts',
   'test/e2e/explain/agreement.test.ts',
   'test/e2e/migration/**',
@@ -66,7 +70,7 @@ export const counting = [
 /** Files that take more than a minute, the longest first. */
 export const longest = [
   'services/gateway/pages/login/login.browser.test.ts',
-  'test/e2e/indexes.test.ts',
+  'test/e2e/every-operation/indexes.test.ts',
   'test/upgrade/upgrade.test.ts',
   'test/clients/proto/proto-clients.test.ts',
   'test/e2e/authorization/walk.test.ts',
@@ -74,7 +78,7 @@ export const longest = [
   'operator/status/status.integration.test.ts',
   'operator/verify/verify.integration.test.ts',
   'test/e2e/migration/migrate-zitadel.test.ts',
-  'test/e2e/last-owner-mix.test.ts',
+  'test/e2e/organizations/last-owner-mix.test.ts',
   'test/clients/relying-parties/relying-parties.test.ts',
   'test/clients/oauth/oauth-clients.test.ts',
   'services/notifier/webhooks/webhook-queue.integration.test.ts',

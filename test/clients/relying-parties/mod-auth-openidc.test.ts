@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../deploy/local/ports.ts'
-import { type Apache, findApache, startApache } from '../../e2e/apache.ts'
+import { type Apache, findApache, startApache } from '../../e2e/oauth/apache.ts'
 import { type Provider, startProvider } from '../../e2e/conformance/provider.ts'
 import { openChromium, withoutChromium } from '../../support/chromium.ts'
 

@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { newLoginClient } from '../../examples/login-applications.ts'
+import { admin, newMember, newOrganization, ok } from '../../examples/people.ts'
+import { drawPng } from '../../support/png.ts'
+import { factsOf } from '../clients/call.ts'
+import { over } from '../clients/encodings.ts'
+import { ways } from '../zitadel/send.ts'
+
+let home: string
+beforeAll(async () => {
+  home = await newOrganization()
+})
+
+describe.each(over('json'))('what holds for people who sign in, over $encoding:', ({ call }) => {
+  test('the login settings are those of the policy, of the organization or of the instance', async () => {
+    const organization = await newOrganization()
+    const owner = await newMember(organization, ['ORG_OWNER'])
+    const settings = async (request = {}, as: { token: string } = owner) =>
+      ok(await call('GetLoginSettings', request, as)).settings
+    const usual = {
+      allowUsernamePassword: true,
+      ignoreUnknownUsernames: true,
+      passwordCheckLifetime: '43200s',
+      disableLoginWithPhone: true,
+    }
+    expect(await settings()).toEqual({ ...usual, resourceOwnerType: 'RESOURCE_OWNER_TYPE_INSTANCE' })
+    const set = { allowRegister: true, hidePasswordReset: true, passwordCheckLifetime: '3600s' }
+    ok(await call('UpdateLoginPolicy', { settings: set }, owner))
+    expect(await settings()).toEqual({ ...usual, ...set, resourceOwnerType: 'RESOURCE_OWNER_TYPE_ORG' })
+    const ofInstance = { instance: true }
+    expect(await settings(ofInstance, admin(organization))).toEqual({
+      ...usual,
+      resourceOwnerType: 'RESOURCE_OWNER_TYPE_INSTANCE',
+    })
+    expect(factsOf(await call('GetLoginSettings', ofInstance, owner)).reason).toBe('PERMISSION_DENIED')
+  })
+
+  test('a login application reads all, in every organization', async () => {
+    const client = { ...(await newLoginClient(await newOrganization())), organization: home }
+    const read = async (operation: Parameters<typeof call>[0]) => ok(await call(operation, {}, client))
+    const ofInstance = { resourceOwnerType: 'RESOURCE_OWNER_TYPE_INSTANCE' }
+    expect(await read('GetGeneralSettings')).toEqual({
+      defaultOrgId: 'default',
+      defaultLanguage: 'en',
+      supportedLanguages: ['en', 'de'],
+    })
+    expect((await read('GetLoginSettings')).settings.allowUsernamePassword).toBe(true)
+    expect(await read('GetActiveIdentityProviders')).toEqual({})
+    expect(await read('GetPasswordComplexitySettings')).toEqual({ settings: { minLength: '8', ...ofInstance } })
+    expect(await read('GetPasswordExpirySettings')).toEqual({ settings: ofInstance })
+    expect(await read('GetDomainSettings')).toEqual({ settings: ofInstance })
+    expect(await read('GetLegalAndSupportSettings')).toEqual({ settings: ofInstance })
+    expect(await read('GetLockoutSettings')).toEqual({ settings: ofInstance })
+    expect(await read('GetSecuritySettings')).toEqual({ settings: { embeddedIframe: {} } })
+    expect((await read('GetBrandingSettings')).settings).toMatchObject({ ...ofInstance, themeMode: 'THEME_MODE_AUTO' })
+  })
+
+  test('the brand is that of the login policy, which says nothing of sign-in', async () => {
+    const organization = await newOrganization()
+    const brand = { lightTheme: { primaryColor: '#7a1fa2' }, cornerRadius: 4, logo: drawPng().toString('base64') }
+    ok(await call('UpdateLoginPolicy', { settings: { brand } }, admin(organization)))
+    const { settings } = ok(await call('GetBrandingSettings', {}, admin(organization)))
+    expect(settings).toMatchObject({
+      lightTheme: { primaryColor: '#7a1fa2', backgroundColor: '#ffffff' },
+      darkTheme: { primaryColor: '#9db8ff', backgroundColor: '#1e2226' },
+      resourceOwnerType: 'RESOURCE_OWNER_TYPE_ORG',
+    })
+    const ofInstance = ok(await call('GetBrandingSettings', { instance: true }, admin(organization))).settings
+    expect(ofInstance.resourceOwnerType).toBe('RESOURCE_OWNER_TYPE_INSTANCE')
+    expect(ofInstance.lightTheme.primaryColor).not.toBe('#7a1fa2')
+    const owner = await newMember(organization, ['ORG_OWNER'])
+    const denied = await call('GetBrandingSettings', { instance: true }, owner)
+    expect(factsOf(denied).reason).toBe('PERMISSION_DENIED')
+    const logo = await fetch(settings.lightTheme.logoUrl)
+    expect([logo.status, logo.headers.get('content-type')]).toEqual([200, 'image/png'])
+    const { settings: signIn } = ok(await call('GetLoginSettings', {}, admin(organization)))
+    expect(signIn.resourceOwnerType).toBe('RESOURCE_OWNER_TYPE_INSTANCE')
+  })
+
+  test('nobody else than who may read policies', async () => {
+    const manager = await newMember(home, ['ORG_USER_MANAGER'])
+    for (const operation of ['GetGeneralSettings', 'GetLoginSettings', 'GetSecuritySettings'] as const)
+      expect(factsOf(await call(operation, {}, manager)).reason).toBe('PERMISSION_DENIED')
+  })
+})
+
+test('the paths are those of ZITADEL', async () => {
+  const { url, adminToken } = inject('roster')
+  const paths = ['', '/login', '/login/idps', '/password/complexity', '/password/expiry', '/branding', '/domain']
+  for (const path of [...paths, '/legal_support', '/lockout', '/security']) {
+    const response = await fetch(`${url}/v2/settings${path}`, { headers: { authorization: `Bearer ${adminToken}` } })
+    expect([path, response.status]).toEqual([path, 200])
+  }
+})
+
+test.each(ways)('what cannot be set is said to have no equal over %s', async (_, send) => {
+  for (const method of ['SetSecuritySettings', 'SetHostedLoginTranslation']) {
+    const path = `/zitadel.settings.v2.SettingsService/${method}`
+    const { error } = await send(path, new Uint8Array(), { authorization: `Bearer ${admin().token}` })
+    expect([error?.code, error?.message]).toEqual([12, `Roster has no equal of ${path.slice(1)}.`])
+  }
+})

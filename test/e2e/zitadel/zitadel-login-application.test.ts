@@ -1,0 +1,172 @@
+import { createServerTransport } from '@zitadel/client/node'
+import {
+  createOIDCServiceClient,
+  createOrganizationServiceClient,
+  createSessionServiceClient,
+  createSettingsServiceClient,
+  createUserServiceClient,
+  makeReqCtx,
+} from '@zitadel/client/v2'
+import { decodeJwt } from 'jose'
+import { beforeAll, expect, inject, test } from 'vitest'
+import type { ExampleApplication } from '../../examples/applications.ts'
+import { beginAtLogin, newLoginClient, onLoginPages } from '../../examples/login-applications.ts'
+import { type ExampleHuman, newHuman, newOrganization, unique } from '../../examples/people.ts'
+import { newProject } from '../../examples/projects.ts'
+import { newWebApplication, redeem } from '../../examples/sign-in.ts'
+import { recordSecret } from '../clients/encodings.ts'
+
+// The calls of ZITADEL's login application (apps/login of its repository), in its order, by its client.
+
+let person: ExampleHuman
+let other: ExampleHuman
+let application: ExampleApplication
+let login: ReturnType<typeof openLogin>
+
+beforeAll(async () => {
+  const home = await newOrganization()
+  application = await newWebApplication(home, await newProject(home), onLoginPages)
+  person = await newHuman(home, { password: unique('Password') })
+  other = await newHuman(home, { password: unique('Password') })
+  login = openLogin((await newLoginClient(home)).token)
+})
+
+interface KeptSession {
+  id: string
+  token: string
+}
+
+function openLogin(token: string) {
+  const transport = createServerTransport(token, { baseUrl: inject('roster').url })
+  const settings = createSettingsServiceClient(transport)
+  const sessions = createSessionServiceClient(transport)
+  const users = createUserServiceClient(transport)
+  const oidc = createOIDCServiceClient(transport)
+  const organizations = createOrganizationServiceClient(transport)
+  const day = { seconds: 86_400n, nanos: 0 }
+
+  const findByLoginName = async (loginName: string) => {
+    const byName = { query: { case: 'loginNameQuery' as const, value: { loginName } } }
+    return users.listUsers({ queries: [byName] })
+  }
+
+  return {
+    /** What every page reads before it shows anything. */
+    async openPage() {
+      const translation = settings.getHostedLoginTranslation({ level: { case: 'instance', value: true }, locale: 'en' })
+      // The application goes on without it.
+      await expect(translation).rejects.toThrow('no equal')
+      expect((await settings.getGeneralSettings({})).supportedLanguages).toContain('en')
+      expect((await settings.getSecuritySettings({})).settings).toBeDefined()
+      const queries = [{ query: { case: 'defaultQuery' as const, value: {} } }]
+      const [first] = (await organizations.listOrganizations({ queries })).result
+      for (const organization of [undefined, first!.id]) {
+        const ctx = makeReqCtx(organization)
+        expect((await settings.getBrandingSettings({ ctx })).settings).toBeDefined()
+        expect((await settings.getLegalAndSupportSettings({ ctx })).settings).toBeDefined()
+        expect((await settings.getLoginSettings({ ctx })).settings).toBeDefined()
+        expect((await settings.getActiveIdentityProviders({ ctx })).identityProviders).toEqual([])
+      }
+    },
+
+    getAuthRequest: async (authRequestId: string) => (await oidc.getAuthRequest({ authRequestId })).authRequest!,
+
+    /** The sessions that the browser's cookie names. */
+    async listKept(kept: KeptSession[]) {
+      const queries = [{ query: { case: 'idsQuery' as const, value: { ids: kept.map(({ id }) => id) } } }]
+      return (await sessions.listSessions({ queries })).sessions
+    },
+
+    /** The page for the name. Undefined: nobody has it, and the page for the password comes in any case. */
+    async sendLoginName(loginName: string): Promise<KeptSession | undefined> {
+      const { settings: policy } = await settings.getLoginSettings({ ctx: makeReqCtx(undefined) })
+      let { result } = await findByLoginName(loginName)
+      if (result.length === 0 && policy!.disableLoginWithPhone) {
+        const byAddress = { query: { case: 'emailQuery' as const, value: { emailAddress: loginName } } }
+        result = (await users.listUsers({ queries: [byAddress] })).result
+      }
+      if (result.length === 0) {
+        expect(policy!.ignoreUnknownUsernames).toBe(true)
+        return undefined
+      }
+      const checks = { user: { search: { case: 'userId' as const, value: result[0]!.userId } } }
+      const { sessionId: id, sessionToken } = await sessions.createSession({ checks, lifetime: day, userAgent: {} })
+      recordSecret(sessionToken)
+      const { session } = await sessions.getSession({ sessionId: id, sessionToken })
+      const { id: userId } = session!.factors!.user!
+      expect((await users.listAuthenticationMethodTypes({ userId })).authMethodTypes).toEqual([1])
+      return { id, token: sessionToken }
+    },
+
+    /** The page for the password. */
+    async sendPassword({ id: sessionId, token: sessionToken }: KeptSession, password: string): Promise<KeptSession> {
+      const { session: before } = await sessions.getSession({ sessionId, sessionToken })
+      const ctx = makeReqCtx(before!.factors!.user!.organizationId)
+      const lifetime = (await settings.getLoginSettings({ ctx })).settings!.passwordCheckLifetime!
+      const set = { sessionId, sessionToken, checks: { password: { password } }, metadata: {}, lifetime }
+      const { sessionToken: token } = await sessions.setSession(set)
+      recordSecret(token)
+      const { session } = await sessions.getSession({ sessionId, sessionToken: token })
+      const { id: userId } = session!.factors!.user!
+      expect((await users.getUserByID({ userId })).user!.type.case).toBe('human')
+      expect((await settings.getPasswordExpirySettings({ ctx })).settings!.maxAgeDays).toBe(0n)
+      expect((await users.listAuthenticationMethodTypes({ userId })).authMethodTypes).toEqual([1])
+      return { id: sessionId, token }
+    },
+
+    /** What the application of the request gets. */
+    async finish(authRequestId: string, { id, token }: KeptSession) {
+      const session = { sessionId: id, sessionToken: token }
+      const callbackKind = { case: 'session' as const, value: session }
+      const { callbackUrl } = await oidc.createCallback({ authRequestId, callbackKind })
+      const { body } = await redeem(application, new URL(callbackUrl).searchParams.get('code')!)
+      return decodeJwt(body.id_token as string)
+    },
+
+    searchUnknown: findByLoginName,
+  }
+}
+
+async function signIn({ userName, password }: ExampleHuman): Promise<KeptSession> {
+  return login.sendPassword((await login.sendLoginName(userName))!, password)
+}
+
+test('a person signs in with a password', async () => {
+  const id = await beginAtLogin(application, { login_hint: person.userName })
+  const { loginHint } = await login.getAuthRequest(id)
+  await login.openPage()
+  const named = (await login.sendLoginName(loginHint!))!
+  await login.openPage()
+  await expect(login.sendPassword(named, 'another password')).rejects.toThrow(/wrong/)
+  const kept = await login.sendPassword(named, person.password)
+  const [session] = await login.listKept([kept])
+  expect(session!.factors).toMatchObject({ user: { id: person.userId }, password: { verifiedAt: {} } })
+  expect(await login.finish(id, kept)).toMatchObject({ sub: person.userId, sid: kept.id })
+})
+
+test('so does who names an address', async () => {
+  const id = await beginAtLogin(application)
+  const kept = await login.sendPassword((await login.sendLoginName(person.email))!, person.password)
+  expect((await login.finish(id, kept)).sub).toBe(person.userId)
+})
+
+test('whoever has an unknown name comes to the page for the password, and no further', async () => {
+  await login.getAuthRequest(await beginAtLogin(application))
+  const name = unique('nobody')
+  expect(await login.sendLoginName(name)).toBeUndefined()
+  expect((await login.searchUnknown(name)).details!.totalResult).toBe(0n)
+})
+
+test('a person chooses among the accounts of the browser', async () => {
+  const kept = [await signIn(person), await signIn(other)]
+  const half = (await login.sendLoginName(person.userName))!
+  const id = await beginAtLogin(application, { prompt: 'select_account' })
+  expect((await login.getAuthRequest(id)).prompt).toEqual([4])
+  const shown = await login.listKept([...kept, half, { id: 'of before', token: '' }])
+  expect(shown.map(({ factors }) => [factors!.user!.loginName, factors!.password !== undefined])).toEqual([
+    [person.userName, true],
+    [other.userName, true],
+    [person.userName, false],
+  ])
+  expect((await login.finish(id, kept[1]!)).sub).toBe(other.userId)
+})
