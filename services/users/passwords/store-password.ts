@@ -1,5 +1,5 @@
 import type { Write } from '#lib/database/database'
-import { withoutTokens } from '../sign-in/sessions.ts'
+import { withoutTokens } from '../access/without-tokens.ts'
 
 /** Stores the hash of a new password, and ends the user's sessions. `kept` is the id of one that goes on, or empty. */
 export function storePassword(userId: string, hash: string, kept: string): Write[] {

@@ -1,12 +1,4 @@
-import {
-  type Fragment,
-  type Insert,
-  orUnavailable,
-  readNow,
-  type Sql,
-  type Statement,
-  type Transaction,
-} from '#lib/database/database'
+import { type Fragment, type Insert, orUnavailable, readNow, type Sql, type Transaction } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision, Outcome } from '#lib/eventstore/command'
 import { RosterError } from '#lib/errors'
@@ -40,21 +32,6 @@ export function ending(id: string) {
         : { events: [], answer: false },
     respond: ({ answer }: Outcome<Session, boolean>) => answer,
   }
-}
-
-/**
- * Takes away tokens. Those sessions among them that applications are to be told of get their event, as surplus ones do.
- */
-export function withoutTokens(which: (sql: Transaction) => Fragment): Statement {
-  return (sql) => sql`
-    with gone as (
-      delete from tokens where ${which(sql)} returning session_id, user_id, expires_at
-    )
-    insert into surplus_sessions (session_id, user_id) select session_id, user_id from gone
-    where expires_at > roster_now()
-      and exists (select from session_applications a where a.session_id = gone.session_id)
-    on conflict do nothing
-  `
 }
 
 export function sessionNotFound(): RosterError {

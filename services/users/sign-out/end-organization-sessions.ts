@@ -6,7 +6,7 @@ import { startFollowing } from '#lib/subscriptions/follow'
 import type { Context } from '../context.ts'
 import { sessionSinceOpen } from '../organizations/in-open-organization.ts'
 import { statuses } from '../organizations/statuses.ts'
-import { withoutTokens } from '../sign-in/sessions.ts'
+import { withoutTokens } from '../access/without-tokens.ts'
 
 /**
  * Follows deactivations of organizations. A follower of its own, so that one with many users does not hold up the status of
