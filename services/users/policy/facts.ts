@@ -1,8 +1,7 @@
 import type { ApplicationCopy, Openness, ProjectCopy } from '../applications/application-copy.ts'
 import type { Rounds } from '../vocabulary/authorization.ts'
-import type { Brand } from '../vocabulary/login-policy.ts'
-import type { FactorKind } from '../vocabulary/session.ts'
 import type { SignOuts } from '../vocabulary/sign-outs.ts'
+import type { CheckedFactor, LoginPolicy } from './login-policy.ts'
 
 /**
  * Where somebody asks: with pages or without, or by a login application, while an application begins; with its code; with
@@ -41,11 +40,6 @@ export interface Admission {
   since: Date
 }
 
-export interface CheckedFactor {
-  kind: FactorKind
-  at: Date
-}
-
 export interface GrantedBefore {
   userId: string
   applicationId: string
@@ -82,27 +76,4 @@ export interface RequestFacts {
   decided: boolean
   /** Its answer goes to a program of this machine, which may be anybody's. */
   needsClick: boolean
-}
-
-/** What an organization demands of those who sign in, and allows them. */
-export interface LoginPolicy {
-  factors: readonly FactorKind[]
-  /** Whoever comes may register. */
-  allowRegister: boolean
-  /** Nobody gets a code for a forgotten password who asks for it without a token. */
-  hidePasswordReset: boolean
-  /** Where a page leads to that knows no better way. Empty: nowhere. */
-  defaultRedirectUri: string
-  /** Seconds from the check of a password until it is asked for again. */
-  passwordCheckLifetime: number
-  /** How pages look. Missing: as Roster. */
-  brand?: Brand
-}
-
-export const defaultPolicy: LoginPolicy = {
-  factors: ['password'],
-  allowRegister: false,
-  hidePasswordReset: false,
-  defaultRedirectUri: '',
-  passwordCheckLifetime: Infinity,
 }

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
-import { defaultPolicy, type Door, type Facts } from './facts.ts'
+import type { Door, Facts } from './facts.ts'
 import { acr, judge, type Verdict } from './judge.ts'
+import { defaultPolicy } from './login-policy.ts'
 
 const now = new Date('2030-01-01T12:00:00Z')
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)

@@ -2,7 +2,8 @@ import type { ApplicationCopy, ProjectCopy } from '../applications/application-c
 import type { Rounds } from '../vocabulary/authorization.ts'
 import type { FactorKind } from '../vocabulary/session.ts'
 import { outlives, signOutsOf } from '../vocabulary/sign-outs.ts'
-import type { Admission, CheckedFactor, Door, Facts, LoginPolicy, RequestFacts } from './facts.ts'
+import type { Admission, Door, Facts, RequestFacts } from './facts.ts'
+import { type CheckedFactor, firstFactors, lastFirstFactor, type LoginPolicy, missingFactors } from './login-policy.ts'
 
 /** The context that tokens name (`acr`): a person and one factor. */
 export const acr = 'urn:roster:acr:1'
@@ -83,7 +84,7 @@ export function judge(door: Door, facts: Facts, now: Date): Verdict {
   const reason = shutsOut(facts, facts.user, application, project)
   if (reason) return { shutOut: reason }
   const factors = isNew ? session!.factors : authorization!.factors
-  const lacking = facts.policy.factors.filter((kind) => !factors.some((factor) => factor.kind === kind))
+  const lacking = missingFactors(facts.policy, factors)
   const consented = isNew ? consentTo(door, facts, facts.user, application, request!) : given(authorization!.scopes)
   const missing: Lack[] = [
     ...(request && !request.chosen && request.prompts.some(asksForAccount) ? [{ what: 'account' } as const] : []),
@@ -117,7 +118,6 @@ const asksForAccount = (prompt: string) => prompt === 'select_account' || prompt
 
 /** The names of factors in `amr` (RFC 8176). */
 const methods: Record<FactorKind, string> = { password: 'pwd' }
-const firstFactors: readonly FactorKind[] = ['password']
 
 function shutsOut(
   facts: Facts,
@@ -192,11 +192,6 @@ function isFresh(
   if (!checked || checked > beganAt) return true
   const isYoung = now.getTime() - checked.getTime() <= Math.min(maxAge, passwordCheckLifetime) * 1000
   return isYoung && !prompts.includes('login')
-}
-
-function lastFirstFactor(factors: readonly CheckedFactor[]): Date | undefined {
-  const times = factors.filter(({ kind }) => firstFactors.includes(kind)).map(({ at }) => at.getTime())
-  return times.length > 0 ? new Date(Math.max(...times)) : undefined
 }
 
 interface Consented {

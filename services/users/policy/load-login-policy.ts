@@ -1,7 +1,7 @@
 import { instance } from '#lib/instance'
 import type { Context } from '../context.ts'
 import { type LoginPolicySettings, loginPolicyType } from '../vocabulary/login-policy.ts'
-import { defaultPolicy, type LoginPolicy } from './facts.ts'
+import { defaultPolicy, type LoginPolicy } from './login-policy.ts'
 
 /** The policy of an organization, or of the instance, as it is now. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function loadLoginPolicy(
