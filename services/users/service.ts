@@ -133,7 +133,8 @@ import { startEndingOrganizationSessions } from './sign-out/end-organization-ses
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
 import { startCountingFailures } from './sign-in/failures.ts'
-import { startEndingSurplus } from './sign-in/surplus.ts'
+import { surplusAuthorizations } from './authorization/surplus.ts'
+import { surplusSessions } from './sign-in/surplus.ts'
 import { fillFoundUsers } from './search/found-users.ts'
 import { openIdTokenKeys } from './oauth/keys/id-token-keys.ts'
 import { openSigningKeys } from './oauth/keys/signing-keys.ts'
@@ -177,7 +178,8 @@ const users: StoringService<Config, Context> = {
     await bootstrap(context, nats.waits)
     const background = [
       startPruning(context),
-      startEndingSurplus(context),
+      surplusSessions.start(context),
+      surplusAuthorizations.start(context),
       startExpiryWarnings(context),
       startCountingFailures(context),
       ...startFollowingOrganizations(context, nats, log),

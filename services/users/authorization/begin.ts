@@ -15,8 +15,7 @@ import { answerableBy } from './request/request-object.ts'
 import { toLoginApplication } from './login-application.ts'
 import { readRequest } from './request/read-request.ts'
 import { requestFacts } from './request/request-facts.ts'
-import { emptyRegistration } from './pages.ts'
-import { beginRequest, goOn } from './request/request-row.ts'
+import { beginRequest, goOn, emptyRegistration } from './request/request-row.ts'
 
 /** The cookie of a call, and the browser that it leads to. */
 export interface Visit {

@@ -7,7 +7,8 @@ import { endSessions } from '../../../operator/end-sessions.ts'
 import { saltCodes } from '../email/salt-codes.ts'
 import { authenticate } from '../operations/internal/authenticate.ts'
 import { issueToken } from '../operations/oauth/issue-token.ts'
-import { endSurplus } from '../sign-in/surplus.ts'
+import { surplusSessions } from '../sign-in/surplus.ts'
+import { surplusAuthorizations } from './surplus.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 import { hashToken } from '../token.ts'
 import { addPerson, noteApplication, nothingNewer, redirectUri, said, told, Visitor } from './testing/visitors.ts'
@@ -61,7 +62,8 @@ test('nothing of a browser, a request, a code or a token is left, and each sessi
   const holder = authenticate(users, { tokenHash: hashToken(accessToken) }, callIn(''))
   await expect(holder).rejects.toMatchObject({ reason: 'TOKEN_INVALID' })
   // The session, and what the application had.
-  expect(await endSurplus(users, [userId])).toBe(2)
+  expect(await surplusSessions.end(users, [userId])).toBe(1)
+  expect(await surplusAuthorizations.end(users, [userId])).toBe(1)
   const rows = await users.sql`
     select type from events where aggregate_type = 'session' and payload ->> 'userId' = ${userId} order by position
   `

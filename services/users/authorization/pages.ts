@@ -25,11 +25,6 @@ export function signInPage(
   })
 }
 
-/** Where somebody begins to register. A name that they gave before may be an address. */
-export function emptyRegistration(loginName: string): NonNullable<Progress['registration']> {
-  return { email: loginName.includes('@') ? loginName.slice(0, 200) : '', givenName: '', familyName: '', language: '' }
-}
-
 /** What somebody gives to register; then the code that was mailed. */
 export function registrationPage(registration: NonNullable<Progress['registration']>, now: Date): PageAnswer {
   const { email, givenName, familyName, isMailed, retryAt } = registration

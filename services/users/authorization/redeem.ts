@@ -11,7 +11,6 @@ import { makePersonTokens, type PersonTokens } from '../oauth/person-token.ts'
 import { isAllowed, judge } from '../policy/judge.ts'
 import { makeRefreshToken, newStep } from '../secrets/refresh-token.ts'
 import { readSecret } from '../secrets/secret.ts'
-import { endSurplusOf } from '../sign-in/surplus.ts'
 import { countFailure } from '../throttles/client-failures.ts'
 import {
   type Authorization,
@@ -24,6 +23,7 @@ import { keysOf } from './facts-of.ts'
 import { codeLifetime } from './grant-code.ts'
 import { findStanding, judgeLater, laterFacts, type Standing } from './later-facts.ts'
 import { invalidGrant, refusing, ending } from './refusals.ts'
+import { surplusAuthorizations } from './surplus.ts'
 
 /** An application that proved who it is, and the key that its tokens are to be bound to. */
 export interface Presenter {
@@ -100,9 +100,7 @@ export async function redeemCode(
     }),
   })
   // Those that made place for it are over before it is known. If this fails, the sweep does it.
-  await endSurplusOf(context, appearance.userId).catch((err: unknown) =>
-    context.log.warn({ err }, 'ending surplus authorizations failed'),
-  )
+  await surplusAuthorizations.settle(context, appearance.userId)
   return response
 }
 

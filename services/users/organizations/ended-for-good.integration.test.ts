@@ -22,7 +22,7 @@ import { reactivateUser } from '../operations/user/reactivate-user.ts'
 import { restoreUser } from '../operations/user/restore-user.ts'
 import { unlockUser } from '../operations/user/unlock-user.ts'
 import { findPresented } from '../sign-in/presented-session.ts'
-import { endSurplus } from '../sign-in/surplus.ts'
+import { surplusSessions } from '../sign-in/surplus.ts'
 import { callIn, openUsers, serveDomains, signInBy, type TestUsers } from '../test-users.ts'
 import { hashToken } from '../token.ts'
 import { endSessionsOfOrganization } from '../sign-out/end-organization-sessions.ts'
@@ -230,7 +230,7 @@ test('what is left of ended sessions goes later, applications are told, and what
   const left = await users.sql`select session_id from tokens where user_id = ${userId} and session_id <> ''`
   expect(left.map(({ session_id }) => session_id)).toEqual([since.sessionId])
   expect([await holder(since.sessionToken), await states()]).toEqual(['in', { ...over, listed: 1 }])
-  await endSurplus(users)
+  await surplusSessions.end(users)
   const ended = await users.sql`
     select from events e where aggregate_type = 'session' and type = 'ended' and payload ->> 'userId' = ${userId}
       and exists (select from session_applications a where a.session_id = e.aggregate_id)

@@ -7,7 +7,6 @@ import type { Context } from '../context.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../throttles/token-buckets.ts'
-import type { Session } from '../vocabulary/session.ts'
 import { passwordOf, type User, type UserEvent } from '../vocabulary/user.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
 import { statuses } from '../organizations/statuses.ts'
@@ -99,8 +98,8 @@ interface Proved {
 
 // No other session begins authorizations.
 async function sessionToKeep({ store }: Context, id: string): Promise<string | undefined> {
-  const session = id === '' ? undefined : await store.load<Session>('session', id)
-  // An earlier one begins no authorization.
+  const session = id === '' ? undefined : await store.load<{ signOuts?: number }>('session', id)
+  // One of a former release begins no authorization.
   return session?.state.signOuts === undefined ? undefined : id
 }
 

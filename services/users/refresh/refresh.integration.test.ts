@@ -18,7 +18,8 @@ import { explainSignIn } from '../operations/session/explain-sign-in.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { unlockUser } from '../operations/user/unlock-user.ts'
 import { readSecret } from '../secrets/secret.ts'
-import { endSurplus } from '../sign-in/surplus.ts'
+import { surplusAuthorizations } from '../authorization/surplus.ts'
+import { surplusSessions } from '../sign-in/surplus.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 import { hashToken } from '../token.ts'
 import { pruneAuthorizations } from '../authorization/prune-authorizations.ts'
@@ -322,7 +323,7 @@ describe('it ends', () => {
     const refreshed = await Promise.all(
       [refresh(given[0]!.refreshToken), refresh(given[1]!.refreshToken, { clientId: 'page' })].map(reasonOf),
     )
-    await endSurplus(users)
+    await Promise.all([surplusSessions, surplusAuthorizations].map(({ end }) => end(users)))
     const last = await Promise.all(
       given.map(async ({ id }) => (await eventsOf(id)).at(-1)!.replace('refreshed', 'goes on')),
     )
@@ -381,7 +382,7 @@ describe('it ends', () => {
       return execute(command)
     })
     expect(await reasonOf(refresh(refreshToken))).toBe(invalid)
-    await endSurplus(users)
+    await Promise.all([surplusSessions, surplusAuthorizations].map(({ end }) => end(users)))
     expect((await eventsOf(id)).at(-1)).toMatch(/^ended (signed|shut)-out$/)
   })
 
@@ -432,7 +433,7 @@ describe('it ends', () => {
       return (await explainSignIn(users, request, callIn('acme'))).refusal?.reason
     }
     const before = await explained()
-    await endSurplus(users)
+    await Promise.all([surplusSessions, surplusAuthorizations].map(({ end }) => end(users)))
     expect((await eventsOf(authorizationId)).at(-1)).toBe('ended signed-out')
     expect([before, await explained()]).toEqual(Array(2).fill(SignInReason.SIGN_IN_REASON_USER_LOCKED))
   })
@@ -464,7 +465,7 @@ describe('it ends', () => {
     await pruneAuthorizations(users.sql)
     expect(await stateOf(unused!.id)).toBeUndefined()
     await deleteUserSessions.handle(users, { userId }, callIn('acme'))
-    await endSurplus(users)
+    await Promise.all([surplusSessions, surplusAuthorizations].map(({ end }) => end(users)))
     await shiftClock(users.sql, '33 days')
     await pruneAuthorizations(users.sql)
     expect(await stateOf(id)).toBeUndefined()

@@ -9,7 +9,6 @@ import { recordLater } from './failures.ts'
 import { findLoginUser } from '../names/meaning.ts'
 import type { LoginUser } from '../names/login-user.ts'
 import { verifyPassword } from './password.ts'
-import { endSurplusOf } from './surplus.ts'
 
 /** Somebody says to be a user. */
 export interface Attempted {
@@ -22,8 +21,8 @@ export interface Attempted {
 /** A user whose password was right. */
 export interface Proved {
   user: LoginUser
-  /** What is done once the session exists. It exists, even if this fails: then others do it later. */
-  settle(): Promise<void>
+  /** Once the session exists. A failure is logged alone. */
+  rememberAddress(): Promise<void>
 }
 
 /**
@@ -50,13 +49,9 @@ export async function checkPassword(context: Context, attempted: Attempted, call
   await takeBack()
   return {
     user,
-    settle: () =>
-      Promise.all([
-        rememberAddress(context, user.userId, call.clientAddress, known),
-        endSurplusOf(context, user.userId),
-      ]).then(
-        () => {},
-        (error: unknown) => context.log.warn({ err: error }, 'work after a sign-in failed'),
+    rememberAddress: () =>
+      rememberAddress(context, user.userId, call.clientAddress, known).catch((err: unknown) =>
+        context.log.warn({ err }, 'work after a sign-in failed'),
       ),
   }
 }

@@ -10,7 +10,7 @@ import { deleteSession } from '../operations/session/delete-session.ts'
 import { deleteUser } from '../operations/user/delete-user.ts'
 import { ownerOfSession } from '../owners.ts'
 import { pruneSessions, storeSession } from './sessions.ts'
-import { endSurplus } from './surplus.ts'
+import { surplusSessions } from './surplus.ts'
 import { callIn, openUsers, serveDomains, type TestUsers, signInBy } from '../test-users.ts'
 import { newToken } from '../token.ts'
 
@@ -118,7 +118,7 @@ describe('a surplus session of a user', () => {
     const { userId, signIn } = await newHuman()
     const { sessionId } = await signIn()
     await users.sql`insert into surplus_sessions (session_id, user_id) values (${sessionId}, ${userId})`
-    await Promise.all([endSurplus(users), endSurplus(users), endSurplus(users)])
+    await Promise.all([surplusSessions.end(users), surplusSessions.end(users), surplusSessions.end(users)])
     expect(await eventsOf(sessionId)).toEqual(['created', 'ended'])
     expect(await users.sql`select from surplus_sessions`).toHaveLength(0)
   })
@@ -149,7 +149,7 @@ describe('a surplus session of a user', () => {
     })
     await second
     expect(await users.sql`select from tokens where user_id = ${userId}`).toHaveLength(3)
-    await endSurplus(users)
+    await surplusSessions.end(users)
   })
 
   test('is the oldest, not the one that expires first; expired ones do not count', async () => {

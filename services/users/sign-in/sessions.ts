@@ -12,7 +12,7 @@ const portion = 1000
 
 /**
  * Stores the token of a new session by its hash alone. A user may have at most `most` living sessions. The tokens of
- * the oldest surplus ones go in the same transaction, wherever they were made. `endSurplus` adds their events.
+ * the oldest surplus ones go in the same transaction, wherever they were made. `surplusSessions` adds their events.
  */
 export function storeSession(token: string, row: TokenRow, most: number): Insert {
   return { row: { ...tokenRow(token, row), most }, into: insertSessions }

@@ -21,7 +21,7 @@ import { deactivateUser } from '../operations/user/deactivate-user.ts'
 import { deleteUser } from '../operations/user/delete-user.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { pruneSessions } from '../sign-in/sessions.ts'
-import { endSurplus } from '../sign-in/surplus.ts'
+import { surplusSessions } from '../sign-in/surplus.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
 
 const backChannelLogoutUri = 'https://app.example.com/logout'
@@ -129,7 +129,7 @@ test.each([
   ]
   await end(userId)
   await end(alone.userId)
-  await endSurplus(users)
+  await surplusSessions.end(users)
   const ended = await users.sql`
     select aggregate_id as id from events where aggregate_type = 'session' and type like '%ended%'
       and aggregate_id in (${sessionId}, ${alone.sessionId})

@@ -50,6 +50,11 @@ export interface Progress {
   tooMany?: boolean
 }
 
+/** What a registration begins with. A login name that was typed before may be an address. */
+export function emptyRegistration(loginName: string): NonNullable<Progress['registration']> {
+  return { email: loginName.includes('@') ? loginName.slice(0, 200) : '', givenName: '', familyName: '', language: '' }
+}
+
 const purpose = 'authorization-request'
 const [lifetime, postedLifetime] = [3600, 60]
 const bounds = { ofBrowser: 50, ofAddress: 5000, ofNetwork: 20_000 }

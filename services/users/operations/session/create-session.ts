@@ -11,6 +11,7 @@ import { type Attempted, beginAttempt, checkPassword } from '../../sign-in/check
 import { beginHalfDone, detailsOf } from '../../sign-in/half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../../sign-in/lifetime.ts'
 import { openSession } from '../../sign-in/open-session.ts'
+import { surplusSessions } from '../../sign-in/surplus.ts'
 import { isActive } from '../../states/user-state.ts'
 import { userNotFound } from '../../vocabulary/user-not-found.ts'
 
@@ -41,9 +42,9 @@ export const createSession = {
 
   async handle(context: Context, request: CreateSessionRequest, call: Call): Promise<CreateSessionResponse> {
     if (request.password === '') return begin(context, request, call)
-    const { user, settle } = await checkPassword(context, await attemptOf(context, request), call)
+    const { user, rememberAddress } = await checkPassword(context, await attemptOf(context, request), call)
     const answer = await openSession(context, { user, lifetime: secondsOf(request.lifetime) }, call)
-    await settle()
+    await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])
     return answer
   },
 }

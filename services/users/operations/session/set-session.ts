@@ -13,6 +13,7 @@ import { faultsOfLifetime, secondsOf } from '../../sign-in/lifetime.ts'
 import { endOf, openSession } from '../../sign-in/open-session.ts'
 import { findPresented } from '../../sign-in/presented-session.ts'
 import { sessionNotFound } from '../../sign-in/sessions.ts'
+import { surplusSessions } from '../../sign-in/surplus.ts'
 import { isActive } from '../../states/user-state.ts'
 import { isOpen } from '../../../organization-status.ts'
 import { beganSinceOpen, statuses } from '../../organizations/statuses.ts'
@@ -36,7 +37,7 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
   const found = known && (await findUserById(context, known.userId))
   if (!found) throw sessionNotFound()
   const attempted = { loginName: found.state.userName, password, find: () => findUserById(context, found.userId) }
-  const { user, settle } = await checkPassword(context, attempted, call)
+  const { user, rememberAddress } = await checkPassword(context, attempted, call)
   const lifetime = secondsOf(request.lifetime)
   const answer =
     'whole' in presented
@@ -50,7 +51,7 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
           },
           call,
         )
-  await settle()
+  await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])
   return answer
 }
 

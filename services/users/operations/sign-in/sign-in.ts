@@ -11,15 +11,21 @@ import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../authorization/answer.ts'
 import type { Candidate } from '../../authorization/appearances.ts'
 import { openForm, type OpenedRequest, signingIn } from '../../authorization/show/opened-request.ts'
-import { emptyRegistration } from '../../authorization/pages.ts'
 import { onlyOrganization } from '../../authorization/request/request-organization.ts'
-import { closeRequest, goOn, stillOpen, type Progress } from '../../authorization/request/request-row.ts'
+import {
+  closeRequest,
+  emptyRegistration,
+  goOn,
+  stillOpen,
+  type Progress,
+} from '../../authorization/request/request-row.ts'
 import { type Situation, situationOf } from '../../authorization/show/situation.ts'
 import { Overtaken } from '../../browsers/overtaken.ts'
 import type { Context } from '../../context.ts'
 import { checkPassword } from '../../sign-in/check-password.ts'
 import { findUserById } from '../../names/login-user.ts'
 import { openBrowserSession } from '../../sign-in/open-browser-session.ts'
+import { surplusSessions } from '../../sign-in/surplus.ts'
 
 export async function signIn(context: Context, request: SignInRequest, call: Call): Promise<PageAnswer> {
   await refuseBesideFormer(context.sql)
@@ -63,7 +69,7 @@ async function proceed(
   const situation = await situationOf(context, opened, call)
   const fixed = fixedPerson(situation)
   const application = 'notice' in situation ? {} : situation.addressee.application
-  const { user, settle } = await checkPassword(
+  const { user, rememberAddress } = await checkPassword(
     context,
     // It counts for the person whom it is tried on, whatever was typed.
     fixed
@@ -78,7 +84,7 @@ async function proceed(
     { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], rooms: [stillOpen(row.id)] },
     call,
   )
-  await settle()
+  await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])
   return newValue
 }
 
