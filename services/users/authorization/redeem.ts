@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { IssueTokenRequest, IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import { orUnavailable } from '#lib/database/database'
 import type { Keyring } from '#lib/encryption/keys'
@@ -22,6 +21,7 @@ import { endOfNext, type RefreshToken } from '../vocabulary/refresh-tokens.ts'
 import { keysOf } from './facts-of.ts'
 import { codeLifetime } from './grant-code.ts'
 import { findStanding, judgeLater, laterFacts, type Standing } from './later-facts.ts'
+import { isVerified } from './pkce.ts'
 import { invalidGrant, refusing, ending } from './refusals.ts'
 import { surplusAuthorizations } from './surplus.ts'
 
@@ -112,8 +112,7 @@ function wrongIn(
 ): RefusalReason | undefined {
   if (client.application.id !== authorization.applicationId) return 'client'
   if (redirectUri !== authorization.redirectUri) return 'redirect-uri'
-  const verified = codeVerifier === '' ? undefined : createHash('sha256').update(codeVerifier).digest('base64url')
-  if (verified !== authorization.challenge) return 'verifier'
+  if (!isVerified(codeVerifier, authorization.challenge)) return 'verifier'
   const bound = authorization.dpopThumbprint
   return bound !== undefined && bound !== dpopThumbprint ? 'key' : undefined
 }

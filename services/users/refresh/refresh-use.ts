@@ -1,6 +1,6 @@
 import { overlap, type RefreshToken, type RefreshTokens } from '../vocabulary/refresh-tokens.ts'
 
-/** What it means that somebody presents a refresh token, which is derived from this. */
+/** Token reuse detection (RFC 9700, section 4.14.2): what the use of a refresh token means. */
 export type RefreshUse =
   /** The newest: the next one is born. */
   | 'first'
