@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { orUnavailable, type Sql, type Statement } from '#lib/database/database'
-import type { Room } from '#lib/eventstore/command'
+import type { Guard } from '#lib/eventstore/command'
 import type { Context } from '../context.ts'
 import type { LoginUser } from '../directory/login-names/login-user.ts'
 import { begunSinceOpen } from '../directory/organizations/in-open-organization.ts'
@@ -71,10 +71,10 @@ export function detailsOf({ organizationId, beganAt }: HalfDoneSession): ObjectD
 }
 
 /** It makes place for a whole session, once, where it has this token still. */
-export function completing(sessionId: string, token: string): { write: Statement; room: Room } {
+export function completing(sessionId: string, token: string): { write: Statement; guard: Guard } {
   return {
     write: (sql) => sql`delete from half_done_sessions where session_id = ${sessionId}`,
-    room: {
+    guard: {
       key: JSON.stringify(['half-done session', sessionId]),
       counted: { by: 'count_half_done_sessions', of: { id: sessionId, hash: hashToken(token).toString('hex') } },
       most: 1,

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import type { Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Decision, Room } from '#lib/eventstore/command'
+import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { isOpen } from '../../organization-status.ts'
 import { type Browser, renewValue } from './browsers/browser.ts'
@@ -22,7 +22,7 @@ import { storeSession } from './sessions.ts'
 /** What is stored with a session, and what must hold then. */
 export interface Along {
   writes(session: { sessionId: string; userId: string }): Write[]
-  rooms: Room[]
+  guards: Guard[]
 }
 
 /**
@@ -45,7 +45,7 @@ export async function openBrowserSession(
   // The row of the sign-in may be one of the former release, which did not count.
   const goesOn = found !== undefined && mayGoOn(found, (await store.load<User>('user', userId))?.state)
   const sessionId = goesOn ? found.id : uuid()
-  const { newValue, writes, room } = renewValue(browser)
+  const { newValue, writes, guard } = renewValue(browser)
   // Nobody gets it: the browser has its cookie.
   const token = newToken()
   return store.execute({
@@ -76,7 +76,7 @@ export async function openBrowserSession(
           ...writes,
           ...along.writes({ sessionId, userId }),
         ],
-        rooms: [room, ...along.rooms],
+        guards: [guard, ...along.guards],
         answer: undefined,
       }
     },

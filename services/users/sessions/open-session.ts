@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
-import type { Decision, Room } from '#lib/eventstore/command'
+import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Statement } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import { isBesideFormer } from '#lib/schema/releases'
@@ -25,7 +25,7 @@ export interface NewSession {
   /** Seconds; at most as long as every session. */
   lifetime: number | undefined
   /** The half-done session that it is made of. */
-  halfDone?: { sessionId: string; write: Statement; room: Room } | undefined
+  halfDone?: { sessionId: string; write: Statement; guard: Guard } | undefined
 }
 
 export interface OpenedSession {
@@ -74,7 +74,7 @@ export async function openSession(
           },
         ],
         writes: [storeSession(sessionToken, token, config.SESSIONS_PER_USER), ...(halfDone ? [halfDone.write] : [])],
-        ...(halfDone && { rooms: [halfDone.room] }),
+        ...(halfDone && { guards: [halfDone.guard] }),
         answer: end,
       }
     },

@@ -109,5 +109,5 @@ function storing({ keys }: Context, id: string, { appearance, browser, parameter
     ...(browser && !isNoted ? noteUse(browser, application.id, sessionId) : []),
     ...(closed ? [closed.write] : []),
   ]
-  return { writes, ...(closed && { rooms: [closed.room] }) }
+  return { writes, ...(closed && { guards: [closed.guard] }) }
 }

@@ -1,7 +1,7 @@
 import type { Statement } from '#lib/database/database'
 import { limitReached } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Decision, Room } from '#lib/eventstore/command'
+import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { isActive } from '../../directory/states/user-state.ts'
@@ -38,7 +38,7 @@ export async function giveConsent(
         organizationId,
         events: [{ type: 'given', payload: { userId, applicationId: application.id, scopes: [...scopes] } }],
         writes: [request.next],
-        rooms: [stillOpen(request.requestId), roomOf(userId, application.id)],
+        guards: [stillOpen(request.requestId), guardOf(userId, application.id)],
         answer: undefined,
       }
     },
@@ -47,7 +47,7 @@ export async function giveConsent(
 
 const mostConsents = 1000
 
-function roomOf(userId: string, applicationId: string): Room {
+function guardOf(userId: string, applicationId: string): Guard {
   return {
     key: JSON.stringify(['consents', userId]),
     counted: { by: 'count_consents', of: { userId, applicationId } },

@@ -3,7 +3,7 @@ import type { RegistrationError, SignInError } from '#gen/roster/users/v1/sign_i
 import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import type { Keyring } from '#lib/encryption/keys'
-import type { Room } from '#lib/eventstore/command'
+import type { Guard } from '#lib/eventstore/command'
 import { Overtaken } from '../../sessions/browsers/overtaken.ts'
 import type { Context } from '../../context.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
@@ -164,15 +164,15 @@ export async function closeRequest(sql: Sql, id: string, answer: 'given' | 'canc
 }
 
 /** Closes a request beside an event. One of two answers is given. */
-export function closing(id: string): { write: Statement; room: Room } {
+export function closing(id: string): { write: Statement; guard: Guard } {
   return {
     write: (sql) => sql`update authorization_requests set answer = 'given' where id = ${id}`,
-    room: stillOpen(id),
+    guard: stillOpen(id),
   }
 }
 
 /** The request is still open where a change is stored. */
-export function stillOpen(id: string): Room {
+export function stillOpen(id: string): Guard {
   return {
     key: JSON.stringify(['request', id]),
     counted: { by: 'count_request_answers', of: { id } },

@@ -46,7 +46,7 @@ function choose(
   { sessionId, userId, application }: Appearance,
   { requestId, deadline }: Call,
 ): Promise<string> {
-  const { newValue, writes, room } = renewValue(browser)
+  const { newValue, writes, guard } = renewValue(browser)
   return store.execute({
     aggregate: { type: 'session', id: sessionId },
     call: { caller: { userId }, requestId, deadline },
@@ -59,7 +59,7 @@ function choose(
           ...writes,
           goOn(keys, row.id, { chosen: true }, { sessionId, userId }),
         ],
-        rooms: [room, stillOpen(row.id)],
+        guards: [guard, stillOpen(row.id)],
         answer: undefined,
       }
     },

@@ -91,15 +91,15 @@ async function signUp(
 ): Promise<string> {
   const lane = networkOf(call.clientAddress) ?? call.clientAddress
   const hash = await hashPassword(password, { lane, deadline: call.deadline })
-  const rooms = [stillOpen(row.id)]
+  const guards = [stillOpen(row.id)]
   // Should the rest fail, the user signs in by this page.
   const writes = [goOn(context.keys, row.id, { loginName: registration.email })]
-  const user = await addRegistered(context, registration, { requestId: row.id, hash, writes, rooms }, call)
+  const user = await addRegistered(context, registration, { requestId: row.id, hash, writes, guards }, call)
   const newValue = await openBrowserSession(
     context,
     user,
     browser,
-    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], rooms },
+    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], guards },
     call,
   )
   await rememberAddress(context, user.userId, call.clientAddress, undefined).catch((error: unknown) =>

@@ -75,7 +75,7 @@ async function proceed(
     context,
     user,
     browser,
-    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], rooms: [stillOpen(row.id)] },
+    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], guards: [stillOpen(row.id)] },
     call,
   )
   await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])

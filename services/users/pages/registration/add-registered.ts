@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import { Gender } from '#gen/roster/users/v1/user'
 import type { Write } from '#lib/database/database'
-import type { Decision, Room } from '#lib/eventstore/command'
+import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { isOpen } from '../../../organization-status.ts'
 import type { Context } from '../../context.ts'
@@ -19,7 +19,7 @@ interface Along {
   /** Of the password. */
   hash: string
   writes: Write[]
-  rooms: Room[]
+  guards: Guard[]
 }
 
 /**
@@ -29,7 +29,7 @@ interface Along {
 export function addRegistered(
   context: Context,
   registration: StoredRegistration,
-  { requestId, hash, writes, rooms }: Along,
+  { requestId, hash, writes, guards }: Along,
   call: Call,
 ): Promise<LoginUser> {
   const userId = uuid()
@@ -60,7 +60,7 @@ export function addRegistered(
           ...used.writes,
           ...writes,
         ],
-        rooms: [used.room, taken.room, ...rooms],
+        guards: [used.guard, taken.guard, ...guards],
         answer: undefined,
       }
     },

@@ -1,6 +1,6 @@
 import { orUnavailable, type Statement } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
-import type { Room } from '#lib/eventstore/command'
+import type { Guard } from '#lib/eventstore/command'
 import type { Context } from '../../context.ts'
 import { canonicalAddress } from '../../directory/email/address.ts'
 import { loginAddressKind } from '../../directory/login-names/proved-addresses.ts'
@@ -26,7 +26,7 @@ export function takeAddress(
   { personal }: Pick<Context, 'personal'>,
   userId: string,
   registration: Registration,
-): { write: Statement; room: Room } {
+): { write: Statement; guard: Guard } {
   const of = wanted({ personal }, registration)
   return {
     write: (sql) => sql`
@@ -34,7 +34,7 @@ export function takeAddress(
       select ${userId}, ${of.address}, ${of.organizationId}, true, position from events
       where aggregate_type = 'user' and aggregate_id = ${userId} and type = 'human.added'
     `,
-    room: {
+    guard: {
       key: JSON.stringify(['registered address', of.address]),
       counted: { by: 'count_address_holders', of },
       most: 1,

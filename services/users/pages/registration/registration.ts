@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RegistrationMail } from '#lib/events/hints'
 import { orUnavailable, type Statement } from '#lib/database/database'
-import type { Room } from '#lib/eventstore/command'
+import type { Guard } from '#lib/eventstore/command'
 import { goOn, type RequestRow } from '../../openid/request/request-row.ts'
 import { Overtaken } from '../../sessions/browsers/overtaken.ts'
 import type { Context } from '../../context.ts'
@@ -71,13 +71,13 @@ export async function findRegistration(
 }
 
 /** Uses a registration up beside an event: once, and only as long as no other took its place. */
-export function usingUp(requestId: string, { detail }: StoredRegistration): { writes: Statement[]; room: Room } {
+export function usingUp(requestId: string, { detail }: StoredRegistration): { writes: Statement[]; guard: Guard } {
   return {
     writes: [
       (sql) => sql`delete from secrets where kind = 'registration' and id = ${requestId}`,
       ...withoutMail(requestId),
     ],
-    room: {
+    guard: {
       key: JSON.stringify(['registration', requestId]),
       counted: {
         by: 'count_lost_secrets',

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
-import type { Room } from '#lib/eventstore/command'
+import type { Guard } from '#lib/eventstore/command'
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
 import { Overtaken } from './overtaken.ts'
 
@@ -41,12 +41,12 @@ export async function makeBrowser(sql: Sql, value: string): Promise<{ browser: B
 }
 
 /** A new value for the cookie: who has the present one alone has nothing any more. One of two such changes wins. */
-export function renewValue({ id, hash }: Browser): { newValue: string; writes: Statement[]; room: Room } {
+export function renewValue({ id, hash }: Browser): { newValue: string; writes: Statement[]; guard: Guard } {
   const newValue = newToken()
   return {
     newValue,
     writes: [renewing({ id, hash }, newValue)],
-    room: {
+    guard: {
       key: JSON.stringify(['browser', id, hash.toString('hex')]),
       counted: { by: 'count_renewed_values', of: { id, hash: hash.toString('hex') } },
       most: 1,

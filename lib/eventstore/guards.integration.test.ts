@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
-import type { Room } from './command.ts'
+import type { Guard } from './command.ts'
 import { add, call, openReplicas, outcome, type Replica } from '#test/support/counters'
 
 let [a, b]: Replica[] = []
@@ -17,7 +17,7 @@ beforeAll(async () => {
   return stop
 })
 
-function roomIn(house: string, most = 5): Room {
+function guardIn(house: string, most = 5): Guard {
   const full = new RosterError('RESOURCE_EXHAUSTED', 'HOUSE_FULL', '')
   return { key: house, counted: { by: 'count_counts', of: { house } }, most, full }
 }
@@ -25,7 +25,7 @@ function roomIn(house: string, most = 5): Room {
 /** Adds a counter to a house. */
 function addTo(house: string, name: string = randomUUID()): any {
   const command = add(randomUUID(), `${house}/${name}`)
-  return { ...command, decide: (...args: any[]) => ({ ...(command.decide as any)(...args), rooms: [roomIn(house)] }) }
+  return { ...command, decide: (...args: any[]) => ({ ...(command.decide as any)(...args), guards: [guardIn(house)] }) }
 }
 
 const run = (commands: any[]) =>
