@@ -45,7 +45,7 @@ async function aboutPerson(
 ): Promise<(Partial<AuthenticateResponse> & typeof own) | undefined> {
   const person = await findPerson(context, 'token', authorizationId!, call)
   if (!person) return undefined
-  const { authorization, appearance, allowed } = person
+  const { authorization, signedInUser, allowed } = person
   const { application, project, sessionEnd } = allowed
   return {
     authorizationId: authorizationId!,
@@ -57,6 +57,6 @@ async function aboutPerson(
       everythingOf(closureKey('project', project.id).id),
     ],
     // Whether the project admits the person is asked of grants, which announces no such change.
-    brief: appearance.access !== undefined,
+    brief: signedInUser.access !== undefined,
   }
 }

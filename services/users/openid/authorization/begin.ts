@@ -7,7 +7,7 @@ import type { Lack } from '../judge/judge.ts'
 import { rateLimitsFor, takeFromBuckets } from '../../directory/rate-limits/token-buckets.ts'
 import { issuerOf } from '../../directory/issuer.ts'
 import { answerApplication, notice, type Outcome, toPage } from './answer.ts'
-import { type Candidate, chooseAlone, chooseSilently, findCandidates } from './appearances.ts'
+import { type Candidate, chooseAlone, chooseSilently, findCandidates } from './candidates.ts'
 import { type Grantable, grantCode } from './grant-code.ts'
 import { isSilent, type Parameters } from '../request/parameters.ts'
 import type { Fault } from '../request/read-parameters.ts'
@@ -79,16 +79,16 @@ function faultOf({ what }: Lack): Fault {
 // Undefined where it changed meanwhile that nothing is missing: then a page says so.
 async function answerAtOnce(
   context: Context,
-  { appearance }: Candidate,
-  grantable: Omit<Grantable, 'appearance' | 'requestId'>,
+  { signedInUser }: Candidate,
+  grantable: Omit<Grantable, 'signedInUser' | 'requestId'>,
   call: Call,
 ): Promise<Outcome | undefined> {
-  const { sessionId, application } = appearance
+  const { sessionId, application } = signedInUser
   const limits = rateLimitsFor(context.keys, [
     { name: ['answers at once', sessionId, application.id], most: 60, pause: 1, kind: 'always' },
   ])
   if ((await takeFromBuckets(context.sql, limits)) !== undefined) return { fault: 'temporarily_unavailable' }
-  const granted = await grantCode(context, { ...grantable, appearance, requestId: undefined }, call)
+  const granted = await grantCode(context, { ...grantable, signedInUser, requestId: undefined }, call)
   if ('code' in granted) return granted
   return grantable.door === 'silent' ? { fault: 'login_required' } : undefined
 }
@@ -115,8 +115,8 @@ export async function begun(
     parameters,
     browserId: bound.id,
     address: candidates.length > 0 ? '' : clientAddress,
-    sessionId: chosen?.appearance.sessionId,
-    userId: chosen?.appearance.userId,
+    sessionId: chosen?.signedInUser.sessionId,
+    userId: chosen?.signedInUser.userId,
     restarts,
   })
   if (registers) {

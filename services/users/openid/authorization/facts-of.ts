@@ -19,7 +19,7 @@ import type { User } from '../../directory/events/user.ts'
 import type { Addressee } from '../request/read-parameters.ts'
 
 /** A person with a session in a browser, before an application. */
-export interface Appearance extends Addressee {
+export interface SignedInUser extends Addressee {
   /** The session must be one of it. Undefined at the doors that no browser of ours comes to. */
   browserId: string | undefined
   sessionId: string
@@ -32,15 +32,15 @@ export interface Appearance extends Addressee {
   policy: LoginPolicy
 }
 
-/** What an appearance begins with. */
-export type Appearing = Omit<Appearance, 'access' | 'policy'>
+/** What an signedInUser begins with. */
+export type UnloadedUser = Omit<SignedInUser, 'access' | 'policy'>
 
 export function consentKey(applicationId: string, userId: string): AggregateKey {
   return { type: consentType, id: `${applicationId}-${userId}` }
 }
 
 /** The aggregates that the facts come from. A decision that depends on the facts reads them. */
-export function keysOf({ application, project, sessionId, userId, organizationId }: Appearing): AggregateKey[] {
+export function keysOf({ application, project, sessionId, userId, organizationId }: UnloadedUser): AggregateKey[] {
   return [
     { type: 'user', id: userId },
     { type: 'session', id: sessionId },
@@ -54,13 +54,13 @@ export function keysOf({ application, project, sessionId, userId, organizationId
 
 /** The facts, from the aggregates of `keysOf` in their order. Pure. */
 export function factsFrom(
-  appearance: Appearance,
+  signedInUser: SignedInUser,
   // Each has a state of its own kind.
   read: (Aggregate | undefined)[],
   request: RequestFacts | undefined,
   now: Date,
 ): Facts {
-  const { browserId, sessionId, userId, organizationId, access, policy, application, project } = appearance
+  const { browserId, sessionId, userId, organizationId, access, policy, application, project } = signedInUser
   const [, begun, ofHome] = read
   const [user, session, status, ofProject, closure, projectClosure, consent] = read.map((each) => each?.state) as [
     User | undefined,
@@ -103,29 +103,29 @@ export function factsFrom(
   }
 }
 
-/** An appearance with the aggregates of `keysOf`. */
-export interface ReadAppearance {
-  appearance: Appearance
+/** An signedInUser with the aggregates of `keysOf`. */
+export interface LoadedUser {
+  signedInUser: SignedInUser
   reads: Parameters<typeof factsFrom>[1]
 }
 
 /** Reads all of it together, since loads of the same moment share a statement. UNAVAILABLE; errors of grants. */
-export async function readAppearance(
+export async function loadSignedInUser(
   context: Context,
-  appearing: Appearing,
+  unloaded: UnloadedUser,
   call: ServiceCall,
-): Promise<ReadAppearance> {
+): Promise<LoadedUser> {
   const [reads, access, policy] = await Promise.all([
-    readFacts(context, appearing),
-    findAccess(context, appearing.project, appearing, call),
-    loadLoginPolicy(context, appearing.organizationId),
+    readFacts(context, unloaded),
+    findAccess(context, unloaded.project, unloaded, call),
+    loadLoginPolicy(context, unloaded.organizationId),
   ])
-  return { appearance: { ...appearing, access, policy }, reads }
+  return { signedInUser: { ...unloaded, access, policy }, reads }
 }
 
 /** The aggregates of `keysOf`. UNAVAILABLE STORE_UNAVAILABLE. */
-export function readFacts({ store }: Pick<Context, 'store'>, appearing: Appearing): Promise<ReadAppearance['reads']> {
-  return Promise.all(keysOf(appearing).map(({ type, id }) => store.load(type, id)))
+export function readFacts({ store }: Pick<Context, 'store'>, unloaded: UnloadedUser): Promise<LoadedUser['reads']> {
+  return Promise.all(keysOf(unloaded).map(({ type, id }) => store.load(type, id)))
 }
 
 /** What lets a user into a project that checks who comes: grants is asked each time, unless they are of its owner. */

@@ -12,7 +12,7 @@ import type { RequestFacts } from '../judge/facts.ts'
 import { type Allowed, judge, type Missing, type ShutOut } from '../judge/judge.ts'
 import { makeSecret } from '../../directory/secrets/secret.ts'
 import { type AuthorizationEvent, authorizationType, type Granted } from '../events/authorization.ts'
-import { type Appearance, factsFrom, keysOf } from './facts-of.ts'
+import { type SignedInUser, factsFrom, keysOf } from './facts-of.ts'
 import type { Parameters } from '../request/parameters.ts'
 import type { Asked } from '../request/read-parameters.ts'
 import { closing } from '../request/request-row.ts'
@@ -20,7 +20,7 @@ import { closing } from '../request/request-row.ts'
 /** What may be granted to whom. */
 export interface Grantable {
   door: 'page' | 'silent' | 'session-api'
-  appearance: Appearance
+  signedInUser: SignedInUser
   /** Undefined where a login application answers. */
   browser: Browser | undefined
   parameters: Parameters
@@ -43,15 +43,15 @@ export async function grantCode(
   { requestId, deadline }: Call,
 ): Promise<{ code: string } | Missing | ShutOut> {
   const { store, keys } = context
-  const { door, appearance, facts } = grantable
+  const { door, signedInUser, facts } = grantable
   const id = uuid()
   try {
     return await store.execute({
       aggregate: { type: authorizationType, id },
-      reads: keysOf(appearance),
-      call: { caller: { userId: appearance.userId }, requestId, deadline },
+      reads: keysOf(signedInUser),
+      call: { caller: { userId: signedInUser.userId }, requestId, deadline },
       decide(_authorization: Aggregate<Granted>, now, reads): Decision<AuthorizationEvent> {
-        const verdict = judge(door, factsFrom(appearance, reads, facts, now), now)
+        const verdict = judge(door, factsFrom(signedInUser, reads, facts, now), now)
         if ('missing' in verdict || 'shutOut' in verdict) throw new NotAllowed(verdict)
         return {
           organizationId: verdict.organizationId,
@@ -100,8 +100,8 @@ function granted(allowed: Allowed, { parameters, asked }: Grantable): Granted {
   }
 }
 
-function storing({ keys }: Context, id: string, { appearance, browser, parameters, requestId }: Grantable) {
-  const { userId, sessionId, application, isNoted } = appearance
+function storing({ keys }: Context, id: string, { signedInUser, browser, parameters, requestId }: Grantable) {
+  const { userId, sessionId, application, isNoted } = signedInUser
   const detail = keys.encrypt('secret-detail', JSON.stringify({ nonce: parameters.nonce }))
   const closed = requestId === undefined ? undefined : closing(requestId)
   const writes: Write[] = [

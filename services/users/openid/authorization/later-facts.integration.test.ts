@@ -38,12 +38,12 @@ async function grant(name: string, { clientId = 'first', scope = 'openid' } = {}
   const { code } = told(await browser.signIn(await browser.begin({ clientId, scope }), name))
   const [authorizationId] = readSecret(users.keys, 'code', code!)!
   const authorization = await loadAuthorization(users, authorizationId!)
-  const { appearance } = (await findStanding(users, authorization, callIn('')))!
+  const { signedInUser } = (await findStanding(users, authorization, callIn('')))!
   const token = newToken()
   const row = { userId, organizationId: 'acme', human: true, sessionId: '', expiresAt: new Date(Date.now() + 60_000) }
   const access = {
     tokenId: token,
-    scope: `openid project:${appearance.project.id}`,
+    scope: `openid project:${signedInUser.project.id}`,
     projectOrganizationId: 'acme',
     issuedAt: new Date(),
     dpopThumbprint: null,
@@ -52,7 +52,7 @@ async function grant(name: string, { clientId = 'first', scope = 'openid' } = {}
   const store = () => users.sql`select keep_tokens(${JSON.stringify([stored])}::text::json)`
   await store()
   const holder = () => authenticate(users, { tokenHash: hashToken(token) }, callIn(''))
-  return { userId, sessionId: appearance.sessionId, holder, happen, store }
+  return { userId, sessionId: signedInUser.sessionId, holder, happen, store }
 
   async function happen(event: AuthorizationEvent) {
     await users.store.execute({

@@ -6,10 +6,10 @@ import { scopesOfClaims } from '../tokens/claims.ts'
 import type { BeginningDoor, Door, Facts, GrantedBefore } from '../judge/facts.ts'
 import { type Allowed, isAllowed, judge, type Verdict } from '../judge/judge.ts'
 import { type Authorization, authorizationType } from '../events/authorization.ts'
-import { type Appearance, factsFrom, readAppearance, type ReadAppearance } from './facts-of.ts'
+import { type SignedInUser, factsFrom, loadSignedInUser, type LoadedUser } from './facts-of.ts'
 
 /** An authorization with what its person and its application are known by. */
-export interface Standing extends ReadAppearance {
+export interface Standing extends LoadedUser {
   authorization: Read<Existing<Authorization>>
 }
 
@@ -39,19 +39,19 @@ export async function findStanding(
   const { project } = known
   const application = { ...known.application, oidc: known.application.oidc }
   const { organizationId } = authorization
-  const appearing = { userId, organizationId, sessionId, browserId: undefined, application, project }
-  return { authorization, ...(await readAppearance(context, appearing, call)) }
+  const unloaded = { userId, organizationId, sessionId, browserId: undefined, application, project }
+  return { authorization, ...(await loadSignedInUser(context, unloaded, call)) }
 }
 
 /** The facts, from the authorization and the aggregates of `keysOf`, which a decision has in its `reads`. Pure. */
 export function laterFacts(
-  appearance: Appearance,
+  signedInUser: SignedInUser,
   authorization: Authorization | undefined,
   reads: Parameters<typeof factsFrom>[1],
   now: Date,
 ): Facts {
   const granted = authorization && !authorization.ended ? grantedBefore(authorization) : undefined
-  return { ...factsFrom(appearance, reads, undefined, now), authorization: granted }
+  return { ...factsFrom(signedInUser, reads, undefined, now), authorization: granted }
 }
 
 function grantedBefore(authorization: Authorization): GrantedBefore {
@@ -74,9 +74,9 @@ function grantedBefore(authorization: Authorization): GrantedBefore {
 }
 
 /** Whether the person of an authorization may come by this door, as of when it was read. Pure. */
-export function judgeLater(door: LaterDoor, { authorization, appearance, reads }: Standing): Verdict {
+export function judgeLater(door: LaterDoor, { authorization, signedInUser, reads }: Standing): Verdict {
   const now = authorization.readAt
-  return judge(door, laterFacts(appearance, authorization.state, reads, now), now)
+  return judge(door, laterFacts(signedInUser, authorization.state, reads, now), now)
 }
 
 /** The person of an access token at a door. Undefined where what it stands on is over. */

@@ -58,15 +58,15 @@ export async function redeemCode(
     await countFailure(context, presenter.client.application.clientId, call.clientAddress)
     throw invalidGrant()
   }
-  const { authorization, appearance } = standing
+  const { authorization, signedInUser } = standing
   const isWrong = wrongIn(request, presenter, authorization.state) !== undefined
   const tokens = isWrong ? undefined : await makeTokens(context, standing, presenter, call)
   const step = newStep()
   const { requestId, deadline } = call
   const response = await context.store.execute({
     aggregate: { type: authorizationType, id: authorization.id },
-    reads: keysOf(appearance),
-    call: { caller: { userId: appearance.userId }, requestId, deadline },
+    reads: keysOf(signedInUser),
+    call: { caller: { userId: signedInUser.userId }, requestId, deadline },
     decide(
       { state, createdAt }: Aggregate<Authorization>,
       now,
@@ -77,7 +77,7 @@ export async function redeemCode(
       if (wrong) return refusing(context, authorization.id, 'code', wrong)
       if (state.redeemed) return ending(state, 'code-reuse')
       if (now.getTime() - createdAt.getTime() > codeLifetime * 1000) return ending(state, 'expired')
-      const verdict = judge('code', laterFacts(appearance, state, reads, now), now)
+      const verdict = judge('code', laterFacts(signedInUser, state, reads, now), now)
       if ('missing' in verdict) return refusing(context, authorization.id, 'code', 'factor')
       // Whoever was shut out before is out for good, so there are tokens.
       if ('shutOut' in verdict || !tokens) return ending(state, 'shut-out')
@@ -100,7 +100,7 @@ export async function redeemCode(
     }),
   })
   // Those that made place for it are over before it is known. If this fails, the sweep does it.
-  await surplusAuthorizations.settle(context, appearance.userId)
+  await surplusAuthorizations.settle(context, signedInUser.userId)
   return response
 }
 

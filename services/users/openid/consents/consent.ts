@@ -9,7 +9,7 @@ import type { Consent, ConsentEvent } from '../events/consent.ts'
 import type { Session } from '../../sessions/events/session.ts'
 import type { User } from '../../directory/events/user.ts'
 import { Overtaken } from '../../sessions/browsers/overtaken.ts'
-import { type Appearance, consentKey } from '../authorization/facts-of.ts'
+import { type SignedInUser, consentKey } from '../authorization/facts-of.ts'
 import { stillOpen } from '../request/request-row.ts'
 
 /**
@@ -18,7 +18,7 @@ import { stillOpen } from '../request/request-row.ts'
  */
 export async function giveConsent(
   { store }: Context,
-  { application, userId, organizationId, sessionId }: Appearance,
+  { application, userId, organizationId, sessionId }: SignedInUser,
   scopes: readonly string[],
   request: { requestId: string; next: Statement },
   { requestId, deadline }: Call,

@@ -45,20 +45,20 @@ export async function refresh(
   if (!presented) await countNoToken(context, call.clientAddress)
   const standing = presented && (await findStanding(context, presented.authorization, call, presenter.client))
   if (!standing) throw invalidGrant()
-  const { authorization, appearance } = standing
+  const { authorization, signedInUser } = standing
   const tokens = await makeTokens(context, standing, request.scope, presenter, call)
   const step = newStep()
   const { requestId, deadline } = call
   const decideOn = (isCounted: boolean) =>
     store.execute({
       aggregate: { type: authorizationType, id: authorization.id },
-      reads: keysOf(appearance),
-      call: { caller: { userId: appearance.userId }, requestId, deadline },
+      reads: keysOf(signedInUser),
+      call: { caller: { userId: signedInUser.userId }, requestId, deadline },
       decide({ state }: Aggregate<Authorization>, now, reads): Decision<AuthorizationEvent, RefreshToken | undefined> {
         if (!state || state.ended) throw invalidGrant()
         const wrong = wrongIn(presenter, state)
         if (wrong) return refusing(context, authorization.id, 'refresh-token', wrong)
-        const verdict = judge('refresh', laterFacts(appearance, state, reads, now), now)
+        const verdict = judge('refresh', laterFacts(signedInUser, state, reads, now), now)
         if ('missing' in verdict) return refusing(context, authorization.id, 'refresh-token', 'factor')
         if ('shutOut' in verdict) return ending(state, 'shut-out')
         const { refreshTokens } = state

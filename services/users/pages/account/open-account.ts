@@ -4,7 +4,7 @@ import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
 import { notice } from '../../openid/authorization/answer.ts'
 import { branded } from '../sign-in/branded.ts'
-import { type Candidate, findCandidates } from '../../openid/authorization/appearances.ts'
+import { type Candidate, findCandidates } from '../../openid/authorization/candidates.ts'
 import type { Visit } from '../../openid/authorization/begin.ts'
 import { readOwnRequest, toAccount } from '../sign-in/own-account.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
@@ -48,7 +48,7 @@ export async function openAccount(
   if (!isFormToken(context.keys, browser.id, formOf(userId), formToken))
     return { answer: await branded(context, notice(NoticeReason.NOTICE_REASON_FORM_INVALID)) }
   const people = await findPeople(context, { browser, now }, call)
-  const person = people.find(({ appearance, verdict }) => appearance.userId === userId && isAllowed(verdict))
+  const person = people.find(({ signedInUser, verdict }) => signedInUser.userId === userId && isAllowed(verdict))
   return person ? { userId, browser, call: madeBy(person, call), page } : { answer: page }
 }
 
@@ -65,6 +65,6 @@ export function findPeople(context: Context, visit: Omit<Visit, 'value'>, call: 
 }
 
 /** The call, as the person makes it: what the operations of sessions and consents let every user do follows from that. */
-export function madeBy({ appearance: { userId, organizationId, sessionId } }: Candidate, call: Call): Call {
+export function madeBy({ signedInUser: { userId, organizationId, sessionId } }: Candidate, call: Call): Call {
   return { ...call, organizationId, caller: { ...anonymous, userId, human: true, organizationId, sessionId } }
 }

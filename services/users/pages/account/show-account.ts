@@ -5,7 +5,7 @@ import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
 import { findPeople, formOf, madeBy } from './open-account.ts'
 import { show } from '../../openid/authorization/answer.ts'
-import { type Candidate, chooseSilently } from '../../openid/authorization/appearances.ts'
+import { type Candidate, chooseSilently } from '../../openid/authorization/candidates.ts'
 import { branded } from '../sign-in/branded.ts'
 import { begun } from '../../openid/authorization/begin.ts'
 import { accountOf } from '../sign-in/pages.ts'
@@ -25,7 +25,7 @@ export async function showAccount(context: Context, request: ShowAccountRequest,
   const chosen = found === 'several' ? undefined : found
   if (!chosen || !isAllowed(chosen.verdict))
     return begun(context, ownAccountParameters(request), visit, { candidates: people, chosen }, call)
-  const { userId, browserId } = chosen.appearance
+  const { userId, browserId } = chosen.signedInUser
   return {
     ...(await branded(context, show({ $case: 'account', value: await accountPage(context, chosen, request, call) }))),
     formToken: formToken(context.keys, browserId!, formOf(userId)),
@@ -39,7 +39,7 @@ async function accountPage(
   { sessionsCursor, consentsCursor }: ShowAccountRequest,
   call: Call,
 ): Promise<AccountPage> {
-  const { userId } = person.appearance
+  const { userId } = person.signedInUser
   const own = madeBy(person, call)
   const [sessions, consents] = await Promise.all([
     partOf(sessionsCursor, (paging) => searchUserSessions(context, { userId, ...paging }, own)),

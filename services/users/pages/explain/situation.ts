@@ -4,7 +4,7 @@ import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
 import { confirmFault, type KnownApplication, loadApplication } from '../../openid/applications/find-application.ts'
-import { type Appearance, factsFrom, findAccess, readFacts } from '../../openid/authorization/facts-of.ts'
+import { type SignedInUser, factsFrom, findAccess, readFacts } from '../../openid/authorization/facts-of.ts'
 import { laterFacts } from '../../openid/authorization/later-facts.ts'
 import { readScopes } from '../../openid/request/read-scopes.ts'
 import { mayBeAnybodys } from '../../openid/request/redirect-uri.ts'
@@ -74,15 +74,15 @@ export async function judgeSituation(
   const now = await orUnavailable(readNow(context.sql))
   const facts = requestFacts(request, asked, now)
   if (!facts) return { ...none, verdict: 'scopes', seesProject }
-  const appearance = { ...asked, sessionId: request.sessionId }
-  const found = factsFrom(appearance, await readFacts(context, appearance), facts, now)
+  const signedInUser = { ...asked, sessionId: request.sessionId }
+  const found = factsFrom(signedInUser, await readFacts(context, signedInUser), facts, now)
   const isSignedOut = !found.session?.isAlive || found.session.userId !== userId
   const judged = isSignedOut ? { ...found, session: justSignedIn(userId, now) } : found
   return { verdict: judge('page', judged, now), facts: found, user, isSignedOut, seesProject }
 }
 
 async function sees(
-  { organizationId: home, project: { id, organizationId: owner }, access }: Omit<Appearance, 'sessionId'>,
+  { organizationId: home, project: { id, organizationId: owner }, access }: Omit<SignedInUser, 'sessionId'>,
   call: Call,
 ): Promise<boolean> {
   if (holds(await callerIn(call, owner), 'project.read', owner, id)) return true
@@ -92,7 +92,7 @@ async function sees(
 
 function requestFacts(
   { scopes, prompts, maxAge, redirectUri, hintedUserId }: ExplainSignInRequest,
-  { application: { oidc }, project }: Omit<Appearance, 'sessionId'>,
+  { application: { oidc }, project }: Omit<SignedInUser, 'sessionId'>,
   now: Date,
 ): RequestFacts | undefined {
   const asked = readScopes(scopes.join(' ') || 'openid', project.id, oidc)
@@ -125,17 +125,17 @@ const fromElsewhere = new Set<EndReason>(['signed-out', 'shut-out'])
 async function judgeGiven(
   context: Context,
   { userId, authorizationId }: ExplainSignInRequest,
-  asked: Omit<Appearance, 'sessionId'>,
+  asked: Omit<SignedInUser, 'sessionId'>,
 ): Promise<Pick<Situation, 'verdict' | 'facts'>> {
   const found = await context.store.load<Authorization>(authorizationType, authorizationId)
   const isOf = found?.state.userId === userId && found.state.applicationId === asked.application.id
   const state = isOf ? found.state : undefined
-  const appearance = { ...asked, sessionId: state?.sessionId ?? '' }
-  const [reads, now] = await Promise.all([readFacts(context, appearance), orUnavailable(readNow(context.sql))])
+  const signedInUser = { ...asked, sessionId: state?.sessionId ?? '' }
+  const [reads, now] = await Promise.all([readFacts(context, signedInUser), orUnavailable(readNow(context.sql))])
   const end = state?.refreshTokens?.expiresAt
   const isLate = end !== undefined && now.getTime() >= Date.parse(end)
   const judged = (given: Authorization | undefined) => {
-    const facts = laterFacts(appearance, given, reads, now)
+    const facts = laterFacts(signedInUser, given, reads, now)
     return { verdict: judge('refresh', facts, now), facts }
   }
   const given = judged(isLate ? undefined : state)

@@ -5,8 +5,8 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
-import { mayCome } from '../../openid/authorization/appearances.ts'
-import type { Appearance } from '../../openid/authorization/facts-of.ts'
+import { mayCome } from '../../openid/authorization/candidates.ts'
+import type { SignedInUser } from '../../openid/authorization/facts-of.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { goOn, stillOpen } from '../../openid/request/request-row.ts'
 import { situationOf } from '../sign-in/situation.ts'
@@ -28,11 +28,11 @@ export async function chooseAccount(context: Context, request: ChooseAccountRequ
   }
   const situation = await situationOf(context, opened, call)
   const chosen =
-    'people' in situation && situation.people.find(({ appearance }) => appearance.sessionId === request.sessionId)
+    'people' in situation && situation.people.find(({ signedInUser }) => signedInUser.sessionId === request.sessionId)
   // Who has been signed out meanwhile, or may not come, is not on the page any more.
   if (!chosen || !mayCome(chosen)) return page
   try {
-    return { ...page, newBrowser: await choose(context, opened, chosen.appearance, call) }
+    return { ...page, newBrowser: await choose(context, opened, chosen.signedInUser, call) }
   } catch (error) {
     if (error instanceof Overtaken) return page
     throw error
@@ -43,7 +43,7 @@ export async function chooseAccount(context: Context, request: ChooseAccountRequ
 function choose(
   { store, keys }: Context,
   { browser, row }: OpenedRequest,
-  { sessionId, userId, application }: Appearance,
+  { sessionId, userId, application }: SignedInUser,
   { requestId, deadline }: Call,
 ): Promise<string> {
   const { newValue, writes, guard } = renewValue(browser)

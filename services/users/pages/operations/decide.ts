@@ -27,13 +27,13 @@ export async function decide(context: Context, request: DecideRequest, call: Cal
   if (!chosen || !('missing' in chosen.verdict)) return page
   const [lack] = chosen.verdict.missing
   if (lack.what !== 'consent' && lack.what !== 'click') return page
-  const { sessionId, userId } = chosen.appearance
+  const { sessionId, userId } = chosen.signedInUser
   const next = (decided: Progress) => goOn(context.keys, row.id, { ...row.progress, ...decided }, { sessionId, userId })
   if (request.action === 'deny') await orUnavailable(next({ decision: 'denied' })(context.sql))
   else if (lack.what === 'click') await orUnavailable(next({ decision: 'allowed' })(context.sql))
   else {
     const giving = { requestId: row.id, next: next({ decision: 'allowed' }) }
-    await giveConsent(context, chosen.appearance, lack.scopes, giving, call).catch(async (error: unknown) => {
+    await giveConsent(context, chosen.signedInUser, lack.scopes, giving, call).catch(async (error: unknown) => {
       if (error instanceof Overtaken) return
       if (!(error instanceof RosterError) || error.reason !== 'LIMIT_REACHED') throw error
       await orUnavailable(next({ tooMany: true })(context.sql))

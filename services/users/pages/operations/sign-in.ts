@@ -9,7 +9,7 @@ import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
-import type { Candidate } from '../../openid/authorization/appearances.ts'
+import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { onlyOrganization } from '../../openid/request/request-organization.ts'
 import { closeRequest, emptyRegistration, goOn, stillOpen, type Progress } from '../../openid/request/request-row.ts'
@@ -67,7 +67,7 @@ async function proceed(
     context,
     // It counts for the person whom it is tried on, whatever was typed.
     fixed
-      ? { loginName: fixed.userName, password, find: () => findUserById(context, fixed.appearance.userId) }
+      ? { loginName: fixed.userName, password, find: () => findUserById(context, fixed.signedInUser.userId) }
       : { loginName, password },
     { ...call, organizationId: onlyOrganization(row.parameters.scope, application) ?? '' },
   )

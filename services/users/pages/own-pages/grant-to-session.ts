@@ -7,7 +7,7 @@ import type { Presented } from '../../sessions/presented-session.ts'
 import { sessionNotFound } from '../../sessions/sessions.ts'
 import { type ClientRequest, requestAnswered } from './client-request.ts'
 import { giveConsent } from '../../openid/consents/consent.ts'
-import { factsFrom, readAppearance } from '../../openid/authorization/facts-of.ts'
+import { factsFrom, loadSignedInUser } from '../../openid/authorization/facts-of.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
 import { isSilent } from '../../openid/request/parameters.ts'
 import type { Fault } from '../../openid/request/read-parameters.ts'
@@ -38,8 +38,8 @@ export async function grantToSession(
   const door = silent ? 'silent' : 'session-api'
   const { id: sessionId, organizationId, state } = presented.whole
   const { userId } = state
-  const appearing = { application, project, sessionId, userId, organizationId, browserId: undefined }
-  const { appearance, reads } = await readAppearance(context, appearing, call)
+  const unloaded = { application, project, sessionId, userId, organizationId, browserId: undefined }
+  const { signedInUser, reads } = await loadSignedInUser(context, unloaded, call)
   // Who chose the session is the login application. Where it may show no page, nobody allowed anything.
   const isAllowed = consentGiven && !silent
   const facts = requestFacts(asked, row.beganAt, { chosen: true, ...(isAllowed && { decision: 'allowed' }) })
@@ -49,7 +49,7 @@ export async function grantToSession(
     const requestId = row.id
     const granted = await grantCode(
       context,
-      { door, appearance, browser: undefined, parameters, asked, facts, requestId },
+      { door, signedInUser, browser: undefined, parameters, asked, facts, requestId },
       call,
     )
     if ('code' in granted) return granted
@@ -59,11 +59,11 @@ export async function grantToSession(
   }
 
   async function keepConsent(): Promise<void> {
-    const verdict = judge(door, factsFrom(appearance, reads, facts, now), now)
+    const verdict = judge(door, factsFrom(signedInUser, reads, facts, now), now)
     const lack = 'missing' in verdict ? verdict.missing[0] : undefined
     if (lack?.what !== 'consent') return
     const next = goOn(context.keys, row.id, { ...row.progress, decision: 'allowed' })
-    await giveConsent(context, appearance, lack.scopes, { requestId: row.id, next }, call).catch((error: unknown) => {
+    await giveConsent(context, signedInUser, lack.scopes, { requestId: row.id, next }, call).catch((error: unknown) => {
       // What is so now is said next.
       if (!(error instanceof Overtaken)) throw error
     })

@@ -4,7 +4,7 @@ import { orUnavailable } from '#lib/database/database'
 import { noteUse } from '../../sessions/browsers/browser-sessions.ts'
 import type { Context } from '../../context.ts'
 import { redirect } from '../../openid/authorization/answer.ts'
-import type { Candidate } from '../../openid/authorization/appearances.ts'
+import type { Candidate } from '../../openid/authorization/candidates.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { type Parameters, wordsOf } from '../../openid/request/parameters.ts'
 import type { Addressee, Asked } from '../../openid/request/read-parameters.ts'
@@ -52,7 +52,7 @@ const roster: Addressee = {
 export async function enterAccount(
   { sql }: Pick<Context, 'sql'>,
   { browser, row }: Pick<OpenedRequest, 'browser' | 'row'>,
-  { appearance: { application, sessionId } }: Candidate,
+  { signedInUser: { application, sessionId } }: Candidate,
 ): Promise<PageAnswer> {
   const writes = [...noteUse(browser, application.id, sessionId), closing(row.id).write]
   await orUnavailable(

@@ -1,6 +1,6 @@
 import { type Account, type PageAnswer, RegistrationError, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import { show } from '../../openid/authorization/answer.ts'
-import type { Candidate } from '../../openid/authorization/appearances.ts'
+import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
 import type { Progress, RequestRow } from '../../openid/request/request-row.ts'
 
@@ -59,6 +59,6 @@ export function consentPage(
   return show({ $case: 'consent', value: { account, scopes: [...scopes], actsInRoster, clickOnly, tooMany } })
 }
 
-export function accountOf({ appearance, displayName, userName }: Candidate): Account {
-  return { sessionId: appearance.sessionId, displayName, loginName: userName }
+export function accountOf({ signedInUser, displayName, userName }: Candidate): Account {
+  return { sessionId: signedInUser.sessionId, displayName, loginName: userName }
 }

@@ -7,7 +7,7 @@ import { issuerOf } from '../../directory/issuer.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import type { Missing, ShutOut } from '../../openid/judge/judge.ts'
 import { answerApplication, notice, refusalLink } from '../../openid/authorization/answer.ts'
-import { type Candidate, isMeant, mayCome } from '../../openid/authorization/appearances.ts'
+import { type Candidate, isMeant, mayCome } from '../../openid/authorization/candidates.ts'
 import { begin } from '../../openid/authorization/begin.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
 import type { OpenedRequest } from './opened-request.ts'
@@ -95,13 +95,13 @@ async function nextPage(
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
   const able = people.filter(mayCome)
   if (!asked || !chosen) return withoutChoice(situation, able, { row, now })
-  const { appearance, verdict } = chosen
+  const { signedInUser, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })
   if ('missing' in verdict || 'shutOut' in verdict) return ask(verdict)
   if (isForOwnAccount(row.parameters)) return enterAccount(context, { browser, row }, chosen)
   const { parameters, progress } = row
   const facts = requestFacts(asked, row.beganAt, progress)
-  const grantable = { door: 'page', appearance, browser, parameters, asked, facts, requestId: row.id } as const
+  const grantable = { door: 'page', signedInUser, browser, parameters, asked, facts, requestId: row.id } as const
   try {
     const granted = await grantCode(context, grantable, call)
     if (!('code' in granted)) return ask(granted)

@@ -1,7 +1,7 @@
 import type { NoticeReason } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { type Candidate, chooseAlone, findCandidates } from '../../openid/authorization/appearances.ts'
+import { type Candidate, chooseAlone, findCandidates } from '../../openid/authorization/candidates.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { readOwnRequest } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
@@ -34,7 +34,7 @@ export async function situationOf(
   const { asked, fault, ...addressee } = { asked: undefined, fault: undefined, ...reading }
   const facts = requestFacts(asked, row.beganAt, progress)
   const people = await findCandidates(context, addressee, { ...opened, door: 'page', facts }, call)
-  const found = people.find(({ appearance }) => appearance.sessionId === row.sessionId)
+  const found = people.find(({ signedInUser }) => signedInUser.sessionId === row.sessionId)
   const chosen = progress.asksName
     ? undefined
     : (found ?? chooseAlone(people, asked?.prompts ?? [], parameters.loginHint))

@@ -7,12 +7,12 @@ import { isKnownTo, judge, type Verdict } from '../judge/judge.ts'
 import type { RequestFacts } from '../judge/facts.ts'
 import { meantName } from '../../directory/meant-name.ts'
 import type { User } from '../../directory/events/user.ts'
-import { type Appearance, factsFrom, readAppearance } from './facts-of.ts'
+import { type SignedInUser, factsFrom, loadSignedInUser } from './facts-of.ts'
 import type { Addressee } from '../request/read-parameters.ts'
 
 /** Somebody who is signed in, in this browser. */
 export interface Candidate {
-  appearance: Appearance
+  signedInUser: SignedInUser
   /** The application used this session last. */
   isLastUsed: boolean
   verdict: Verdict
@@ -33,18 +33,18 @@ export async function findCandidates(
   const sessions = await sessionsOf(context.sql, browser, application.id)
   const found = await Promise.all(
     sessions.map(async ({ isLastUsed, ...session }): Promise<Candidate | undefined> => {
-      const appearing = { ...session, application, project, browserId: browser!.id }
-      const [user, { appearance, reads }] = await Promise.all([
+      const unloaded = { ...session, application, project, browserId: browser!.id }
+      const [user, { signedInUser, reads }] = await Promise.all([
         context.store.load<User>('user', session.userId),
-        readAppearance(context, appearing, call),
+        loadSignedInUser(context, unloaded, call),
       ])
-      const facts = factsFrom(appearance, reads, request, now)
+      const facts = factsFrom(signedInUser, reads, request, now)
       if (!user?.state.human || !facts.session?.isAlive) return undefined
       const { userName, human } = user.state
       const { displayName } = human.profile
       const verdict = judge(door, facts, now)
       const isKnown = isKnownTo(application, facts)
-      return { appearance, isLastUsed, verdict, isKnown, userName, displayName, email: human.email }
+      return { signedInUser, isLastUsed, verdict, isKnown, userName, displayName, email: human.email }
     }),
   )
   return found.filter((candidate) => candidate !== undefined)
