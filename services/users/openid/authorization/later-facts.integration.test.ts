@@ -10,7 +10,7 @@ import { readSecret } from '../../directory/secrets/secret.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { hashToken, newToken, tokenRow } from '../../directory/tokens/token.ts'
 import type { AuthorizationEvent } from '../events/authorization.ts'
-import { findStanding, loadAuthorization } from './later-facts.ts'
+import { findAuthorization, loadAuthorization } from './later-facts.ts'
 import { addPerson, noteApplication, nothingNewer, redirectUri, told, Visitor } from './testing/visitors.ts'
 
 let database: TestDatabase
@@ -38,7 +38,7 @@ async function grant(name: string, { clientId = 'first', scope = 'openid' } = {}
   const { code } = told(await browser.signIn(await browser.begin({ clientId, scope }), name))
   const [authorizationId] = readSecret(users.keys, 'code', code!)!
   const authorization = await loadAuthorization(users, authorizationId!)
-  const { signedInUser } = (await findStanding(users, authorization, callIn('')))!
+  const { signedInUser } = (await findAuthorization(users, authorization, callIn('')))!
   const token = newToken()
   const row = { userId, organizationId: 'acme', human: true, sessionId: '', expiresAt: new Date(Date.now() + 60_000) }
   const access = {

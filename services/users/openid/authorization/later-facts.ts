@@ -9,7 +9,7 @@ import { type Authorization, authorizationType } from '../events/authorization.t
 import { type SignedInUser, factsFrom, loadSignedInUser, type LoadedUser } from './facts-of.ts'
 
 /** An authorization with what its person and its application are known by. */
-export interface Standing extends LoadedUser {
+export interface LoadedAuthorization extends LoadedUser {
   authorization: Read<Existing<Authorization>>
 }
 
@@ -25,12 +25,12 @@ export function loadAuthorization({ store }: Pick<Context, 'store'>, id: string)
  * Undefined where there is no such authorization, or its application is removed. `client`: who asks, and perhaps is that
  * application. UNAVAILABLE; errors of grants.
  */
-export async function findStanding(
+export async function findAuthorization(
   context: Context,
-  authorization: Standing['authorization'] | undefined,
+  authorization: LoadedAuthorization['authorization'] | undefined,
   call: ServiceCall,
   client?: Pick<KnownApplication, 'application' | 'project'>,
-): Promise<Standing | undefined> {
+): Promise<LoadedAuthorization | undefined> {
   if (!authorization) return undefined
   const { applicationId, userId, sessionId } = authorization.state
   const known =
@@ -74,7 +74,7 @@ function grantedBefore(authorization: Authorization): GrantedBefore {
 }
 
 /** Whether the person of an authorization may come by this door, as of when it was read. Pure. */
-export function judgeLater(door: LaterDoor, { authorization, signedInUser, reads }: Standing): Verdict {
+export function judgeLater(door: LaterDoor, { authorization, signedInUser, reads }: LoadedAuthorization): Verdict {
   const now = authorization.readAt
   return judge(door, laterFacts(signedInUser, authorization.state, reads, now), now)
 }
@@ -85,8 +85,8 @@ export async function findPerson(
   door: LaterDoor,
   authorizationId: string,
   call: ServiceCall,
-): Promise<(Standing & { allowed: Allowed }) | undefined> {
-  const standing = await findStanding(context, await loadAuthorization(context, authorizationId), call)
-  const verdict = standing && judgeLater(door, standing)
-  return verdict && isAllowed(verdict) ? { ...standing, allowed: verdict } : undefined
+): Promise<(LoadedAuthorization & { allowed: Allowed }) | undefined> {
+  const loaded = await findAuthorization(context, await loadAuthorization(context, authorizationId), call)
+  const verdict = loaded && judgeLater(door, loaded)
+  return verdict && isAllowed(verdict) ? { ...loaded, allowed: verdict } : undefined
 }

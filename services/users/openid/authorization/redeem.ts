@@ -20,7 +20,7 @@ import {
 import { endOfNext, type RefreshToken } from '../events/refresh-tokens.ts'
 import { keysOf } from './facts-of.ts'
 import { codeLifetime } from './grant-code.ts'
-import { findStanding, judgeLater, laterFacts, type Standing } from './later-facts.ts'
+import { findAuthorization, judgeLater, laterFacts, type LoadedAuthorization } from './later-facts.ts'
 import { isVerified } from '../pkce.ts'
 import { invalidGrant, refusing, ending } from './refusals.ts'
 import { surplusAuthorizations } from './surplus.ts'
@@ -39,7 +39,7 @@ export function readCode(keys: Keyring, text: string): { authorizationId: string
 
 /** What a presented text names. Undefined where it is gone. */
 export interface Granted {
-  authorization: Standing['authorization'] | undefined
+  authorization: LoadedAuthorization['authorization'] | undefined
 }
 
 /**
@@ -53,14 +53,14 @@ export async function redeemCode(
   presenter: Presenter,
   call: Call,
 ): Promise<IssueTokenResponse> {
-  const standing = await findStanding(context, code?.authorization, call, presenter.client)
-  if (!standing) {
+  const loaded = await findAuthorization(context, code?.authorization, call, presenter.client)
+  if (!loaded) {
     await countFailure(context, presenter.client.application.clientId, call.clientAddress)
     throw invalidGrant()
   }
-  const { authorization, signedInUser } = standing
+  const { authorization, signedInUser } = loaded
   const isWrong = wrongIn(request, presenter, authorization.state) !== undefined
-  const tokens = isWrong ? undefined : await makeTokens(context, standing, presenter, call)
+  const tokens = isWrong ? undefined : await makeTokens(context, loaded, presenter, call)
   const step = newStep()
   const { requestId, deadline } = call
   const response = await context.store.execute({
@@ -120,13 +120,13 @@ function wrongIn(
 // They are signed before the decision, which cannot wait. Undefined where it can only refuse.
 async function makeTokens(
   context: Context,
-  standing: Standing,
+  loaded: LoadedAuthorization,
   { dpopThumbprint }: Presenter,
   call: Call,
 ): Promise<PersonTokens | undefined> {
-  const { id, state, readAt } = standing.authorization
+  const { id, state, readAt } = loaded.authorization
   if (state.redeemed || state.ended) return undefined
-  const allowed = judgeLater('code', standing)
+  const allowed = judgeLater('code', loaded)
   if (!isAllowed(allowed)) return undefined
   const nonce = await nonceOf(context, id)
   if (nonce === undefined) return undefined

@@ -1,6 +1,6 @@
 import type { IntrospectTokenRequest, IntrospectTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import type { Call } from '#lib/rpc/headers'
-import { findPerson, type Standing } from '../authorization/later-facts.ts'
+import { findPerson, type LoadedAuthorization } from '../authorization/later-facts.ts'
 import { methodOf } from '../clients/application-client.ts'
 import { tellsName, wantedBy } from '../tokens/claims.ts'
 import { authenticateOnce, checkClient } from '../clients/client.ts'
@@ -37,7 +37,7 @@ export const introspectToken = {
 async function describe(
   context: Context,
   token: FoundToken,
-  person: (Standing & { allowed: Allowed }) | undefined,
+  person: (LoadedAuthorization & { allowed: Allowed }) | undefined,
   call: Call,
 ): Promise<IntrospectTokenResponse> {
   const { userId, organizationId, expiresAt, access } = token

@@ -6,7 +6,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { keysOf } from '../authorization/facts-of.ts'
-import { findStanding, judgeLater, laterFacts, type Standing } from '../authorization/later-facts.ts'
+import { findAuthorization, judgeLater, laterFacts, type LoadedAuthorization } from '../authorization/later-facts.ts'
 import { wordsOf } from '../request/parameters.ts'
 import { nameById, readOrganization } from '../request/read-scopes.ts'
 import type { Granted, Presenter } from '../authorization/redeem.ts'
@@ -43,10 +43,10 @@ export async function refresh(
   const { grantTypes } = presenter.client.application.oidc!
   if (!grantTypes.includes(OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN)) throw notRegistered()
   if (!presented) await countNoToken(context, call.clientAddress)
-  const standing = presented && (await findStanding(context, presented.authorization, call, presenter.client))
-  if (!standing) throw invalidGrant()
-  const { authorization, signedInUser } = standing
-  const tokens = await makeTokens(context, standing, request.scope, presenter, call)
+  const loaded = presented && (await findAuthorization(context, presented.authorization, call, presenter.client))
+  if (!loaded) throw invalidGrant()
+  const { authorization, signedInUser } = loaded
+  const tokens = await makeTokens(context, loaded, request.scope, presenter, call)
   const step = newStep()
   const { requestId, deadline } = call
   const decideOn = (isCounted: boolean) =>
@@ -117,14 +117,14 @@ function wrongIn({ client, dpopThumbprint }: Presenter, authorization: Authoriza
 // They are signed before the decision, which cannot wait. Undefined where it can only refuse.
 async function makeTokens(
   context: Context,
-  standing: Standing,
+  loaded: LoadedAuthorization,
   scope: string,
   presenter: Presenter,
   call: Call,
 ): Promise<PersonTokens | undefined> {
-  const { id: authorizationId, state: authorization, readAt } = standing.authorization
+  const { id: authorizationId, state: authorization, readAt } = loaded.authorization
   if (authorization.ended || wrongIn(presenter, authorization)) return undefined
-  const allowed = judgeLater('refresh', standing)
+  const allowed = judgeLater('refresh', loaded)
   if (!isAllowed(allowed)) return undefined
   const readable = await nameById(context, scope, call)
   const named = readOrganization(readable)
