@@ -5,7 +5,7 @@ import { readCursor, writeCursor } from '#lib/search/cursor'
 import type { Context } from '../../context.ts'
 import { groundsOf } from './grounds.ts'
 import { findPastSignIns } from './past-sign-ins.ts'
-import { findAsked, judgeSituation } from './situation.ts'
+import { findAsked, assess } from './assess.ts'
 import { showChange } from '../../directory/search/show-change.ts'
 import { existing } from '../../directory/states/user-state.ts'
 import { humanOf, type User } from '../../directory/events/user.ts'
@@ -33,10 +33,10 @@ export async function explainSignIn(
     Math.min(limit || defaultLimit, mostSignIns),
     call,
   )
-  const situation = await judgeSituation(context, request, known, user!, call)
+  const assessment = await assess(context, request, known, user!, call)
   // Of what the caller has no other way to know of, it does not learn by its id that it is there.
-  const isHidden = $case === 'applicationId' && !situation.seesProject && cursor === '' && past.events.length === 0
-  const unknown = isHidden ? await judgeSituation(context, request, undefined, user!, call) : situation
+  const isHidden = $case === 'applicationId' && !assessment.seesProject && cursor === '' && past.events.length === 0
+  const unknown = isHidden ? await assess(context, request, undefined, user!, call) : assessment
   return {
     ...groundsOf(unknown, request),
     events: (await orUnavailable(personal.decryptEvents(sql, past.events))).map(showChange),

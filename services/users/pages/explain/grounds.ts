@@ -11,17 +11,17 @@ import { isAllowed, type Lack, type Reason } from '../../openid/judge/judge.ts'
 import { authorizationType } from '../../openid/events/authorization.ts'
 import { outlives } from '../../directory/events/sign-outs.ts'
 import { sentences } from './sentences.ts'
-import type { Situation } from './situation.ts'
+import type { Assessment } from './assess.ts'
 
 /** The verdict in words, with what each part of it stands on. Pure. */
 export function groundsOf(
-  situation: Situation,
+  assessment: Assessment,
   request: ExplainSignInRequest,
 ): Pick<ExplainSignInResponse, 'allowed' | 'refusal' | 'missing'> {
-  const { verdict, facts, isSignedOut } = situation
+  const { verdict, facts, isSignedOut } = assessment
   const refuse = (found: Found) => ({ allowed: false, refusal: ground(found), missing: [] })
   if (verdict === 'scopes') return refuse({ reason: SignInReason.SIGN_IN_REASON_SCOPES })
-  if ('shutOut' in verdict) return refuse(refusalOf(verdict.shutOut, situation, request))
+  if ('shutOut' in verdict) return refuse(refusalOf(verdict.shutOut, assessment, request))
   const person = isSignedOut ? [{ reason: SignInReason.SIGN_IN_REASON_PERSON, object: sessionOf(facts!) } as const] : []
   const lacks = isAllowed(verdict) ? [] : verdict.missing.map((lack) => lackOf(lack, facts!))
   const missing = [...person, ...lacks].map(ground)
@@ -59,7 +59,7 @@ function lackOf(lack: Lack, facts: Facts): Found {
   }
 }
 
-function refusalOf(reason: Reason, { facts, user, seesProject }: Situation, request: ExplainSignInRequest): Found {
+function refusalOf(reason: Reason, { facts, user, seesProject }: Assessment, request: ExplainSignInRequest): Found {
   const { userId, hintedUserId } = request
   const person = { type: 'user', id: userId }
   const seen = (object: AggregateKey) => (seesProject ? object : undefined)

@@ -9,7 +9,7 @@ import { mayCome } from '../../openid/authorization/candidates.ts'
 import type { SignedInUser } from '../../openid/authorization/facts-of.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { goOn, stillOpen } from '../../openid/request/request-row.ts'
-import { situationOf } from '../sign-in/situation.ts'
+import { requestStateOf } from '../sign-in/request-state.ts'
 import { renewValue } from '../../sessions/browsers/browser.ts'
 import { keepSession } from '../../sessions/browsers/browser-sessions.ts'
 import { Overtaken } from '../../sessions/browsers/overtaken.ts'
@@ -26,9 +26,9 @@ export async function chooseAccount(context: Context, request: ChooseAccountRequ
     await orUnavailable(goOn(context.keys, row.id, { asksName: true }, null)(context.sql))
     return page
   }
-  const situation = await situationOf(context, opened, call)
+  const state = await requestStateOf(context, opened, call)
   const chosen =
-    'people' in situation && situation.people.find(({ signedInUser }) => signedInUser.sessionId === request.sessionId)
+    'people' in state && state.people.find(({ signedInUser }) => signedInUser.sessionId === request.sessionId)
   // Who has been signed out meanwhile, or may not come, is not on the page any more.
   if (!chosen || !mayCome(chosen)) return page
   try {

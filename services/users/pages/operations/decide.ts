@@ -7,7 +7,7 @@ import { toPage } from '../../openid/authorization/answer.ts'
 import { giveConsent } from '../../openid/consents/consent.ts'
 import { openForm, signingIn } from '../sign-in/opened-request.ts'
 import { goOn, type Progress } from '../../openid/request/request-row.ts'
-import { situationOf } from '../sign-in/situation.ts'
+import { requestStateOf } from '../sign-in/request-state.ts'
 import { Overtaken } from '../../sessions/browsers/overtaken.ts'
 import type { Context } from '../../context.ts'
 
@@ -21,8 +21,8 @@ export async function decide(context: Context, request: DecideRequest, call: Cal
     await orUnavailable(goOn(context.keys, row.id, { asksName: true }, null)(context.sql))
     return page
   }
-  const situation = await situationOf(context, opened, call)
-  const chosen = 'chosen' in situation ? situation.chosen : undefined
+  const state = await requestStateOf(context, opened, call)
+  const chosen = 'chosen' in state ? state.chosen : undefined
   // Something else is missing by now: the page asks for it.
   if (!chosen || !('missing' in chosen.verdict)) return page
   const [lack] = chosen.verdict.missing

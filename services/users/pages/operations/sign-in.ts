@@ -13,7 +13,7 @@ import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { onlyOrganization } from '../../openid/request/request-organization.ts'
 import { closeRequest, emptyRegistration, goOn, stillOpen, type Progress } from '../../openid/request/request-row.ts'
-import { type Situation, situationOf } from '../sign-in/situation.ts'
+import { type RequestState, requestStateOf } from '../sign-in/request-state.ts'
 import { Overtaken } from '../../sessions/browsers/overtaken.ts'
 import type { Context } from '../../context.ts'
 import { checkPassword } from '../../directory/passwords/check-password.ts'
@@ -60,9 +60,9 @@ async function proceed(
   call: Call,
 ): Promise<string> {
   const { row, browser } = opened
-  const situation = await situationOf(context, opened, call)
-  const fixed = fixedPerson(situation)
-  const application = 'notice' in situation ? {} : situation.addressee.application
+  const state = await requestStateOf(context, opened, call)
+  const fixed = fixedPerson(state)
+  const application = 'notice' in state ? {} : state.addressee.application
   const { user, rememberAddress } = await checkPassword(
     context,
     // It counts for the person whom it is tried on, whatever was typed.
@@ -83,8 +83,8 @@ async function proceed(
 }
 
 // The person whose password alone the page asks for.
-function fixedPerson(situation: Situation | { notice: NoticeReason }): Candidate | undefined {
-  const chosen = 'chosen' in situation ? situation.chosen : undefined
+function fixedPerson(state: RequestState | { notice: NoticeReason }): Candidate | undefined {
+  const chosen = 'chosen' in state ? state.chosen : undefined
   const lack = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing[0].what : undefined
   return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined
 }

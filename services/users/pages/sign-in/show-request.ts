@@ -20,7 +20,7 @@ import { hostOf } from '../../openid/request/redirect-uri.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
 import { organizationOfRequest } from '../../openid/request/request-organization.ts'
 import { closeRequest, type RequestRow } from '../../openid/request/request-row.ts'
-import { type Situation, situationOf } from './situation.ts'
+import { type RequestState, requestStateOf } from './request-state.ts'
 import { wayBack } from './way-back.ts'
 
 /** The page that comes next in a request. Where nothing is missing, that is the answer to the application, once. */
@@ -31,19 +31,19 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   if (isOwn && (row.answer || row.isOver)) return toAccount(parameters.uiLocales)
   if (row.answer) return showAnswered(context, row)
   if (row.isOver) return restart(context, opened, call)
-  const situation = await situationOf(context, opened, call)
-  if ('notice' in situation) return notice(situation.notice)
-  const { addressee, fault, people } = situation
+  const state = await requestStateOf(context, opened, call)
+  if ('notice' in state) return notice(state.notice)
+  const { addressee, fault, people } = state
   // The former value of a cookie answers nothing. A fault waits until somebody is signed in.
   if (browser.isPresent && progress.decision === 'denied') return refuse(context, row, 'access_denied')
   if (fault && people.length > 0) return refuse(context, row, fault)
-  const page = await nextPage(context, opened, situation, call)
+  const page = await nextPage(context, opened, state, call)
   if (!withForm.includes(page.answer!.$case)) return page
   if (page.answer?.$case === 'signIn') {
     const organizationId = organizationOfRequest(parameters.scope, addressee)
     const { hidePasswordReset } = await loadLoginPolicy(context, organizationId)
     page.answer.value.hidesPasswordReset = hidePasswordReset
-    if (!page.answer.value.nameIsFixed) page.answer.value.mayRegister = await mayRegister(context, situation)
+    if (!page.answer.value.nameIsFixed) page.answer.value.mayRegister = await mayRegister(context, state)
   }
   return {
     ...page,
@@ -84,17 +84,17 @@ async function refuse(context: Context, row: RequestRow, fault: Fault): Promise<
 async function nextPage(
   context: Context,
   { browser, row, now }: OpenedRequest,
-  situation: Situation,
+  state: RequestState,
   call: Call,
 ): Promise<PageAnswer> {
-  const { asked, people, chosen } = situation
+  const { asked, people, chosen } = state
   const { registration } = row.progress
   if (registration)
-    return (await mayRegister(context, situation))
+    return (await mayRegister(context, state))
       ? registrationPage(registration, now)
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
   const able = people.filter(mayCome)
-  if (!asked || !chosen) return withoutChoice(situation, able, { row, now })
+  if (!asked || !chosen) return withoutChoice(state, able, { row, now })
   const { signedInUser, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })
   if ('missing' in verdict || 'shutOut' in verdict) return ask(verdict)
@@ -113,7 +113,7 @@ async function nextPage(
 }
 
 function withoutChoice(
-  { people }: Situation,
+  { people }: RequestState,
   able: Candidate[],
   { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
 ): PageAnswer {
@@ -127,7 +127,7 @@ function withoutChoice(
   return shutOut.length > 0 ? noAccessPage(shutOut) : signInPage(row, now, SignInError.SIGN_IN_ERROR_OTHER_PERSON)
 }
 
-async function mayRegister(context: Context, { addressee, asked }: Situation): Promise<boolean> {
+async function mayRegister(context: Context, { addressee, asked }: RequestState): Promise<boolean> {
   return (await registeringOrganization(context, { asked, ...addressee })) !== undefined
 }
 

@@ -16,7 +16,7 @@ import { type Authorization, authorizationType, type EndReason } from '../../ope
 import type { User } from '../../directory/events/user.ts'
 
 /** What is so at an application, for a user. */
-export interface Situation {
+export interface Assessment {
   /** `scopes`: the application may not ask for them. */
   verdict: Verdict | 'scopes'
   /** Undefined where there is no such application, or none that people sign in to. */
@@ -46,14 +46,14 @@ function isThere(known: KnownApplication | undefined): boolean {
 }
 
 /** Asks `judge` about the user at an application now. UNAVAILABLE; errors of grants. */
-export async function judgeSituation(
+export async function assess(
   context: Context,
   request: ExplainSignInRequest,
   known: KnownApplication | undefined,
   { state: user, organizationId }: { state: User; organizationId: string },
   call: Call,
-): Promise<Situation> {
-  const none: Situation = {
+): Promise<Assessment> {
+  const none: Assessment = {
     verdict: { shutOut: 'application' },
     facts: undefined,
     user,
@@ -72,7 +72,7 @@ export async function judgeSituation(
   const seesProject = await sees(asked, call)
   if (request.authorizationId !== '') return { ...none, ...(await judgeGiven(context, request, asked)), seesProject }
   const now = await orUnavailable(readNow(context.sql))
-  const facts = requestFacts(request, asked, now)
+  const facts = askedFacts(request, asked, now)
   if (!facts) return { ...none, verdict: 'scopes', seesProject }
   const signedInUser = { ...asked, sessionId: request.sessionId }
   const found = factsFrom(signedInUser, await readFacts(context, signedInUser), facts, now)
@@ -90,7 +90,7 @@ async function sees(
   return isGranted && holds(await callerIn(call, home), 'project.read', home, id)
 }
 
-function requestFacts(
+function askedFacts(
   { scopes, prompts, maxAge, redirectUri, hintedUserId }: ExplainSignInRequest,
   { application: { oidc }, project }: Omit<SignedInUser, 'sessionId'>,
   now: Date,
@@ -126,7 +126,7 @@ async function judgeGiven(
   context: Context,
   { userId, authorizationId }: ExplainSignInRequest,
   asked: Omit<SignedInUser, 'sessionId'>,
-): Promise<Pick<Situation, 'verdict' | 'facts'>> {
+): Promise<Pick<Assessment, 'verdict' | 'facts'>> {
   const found = await context.store.load<Authorization>(authorizationType, authorizationId)
   const isOf = found?.state.userId === userId && found.state.applicationId === asked.application.id
   const state = isOf ? found.state : undefined

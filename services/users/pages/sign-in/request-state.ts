@@ -10,7 +10,7 @@ import type { Addressee, Asked, Fault } from '../../openid/request/read-paramete
 import { requestFacts } from '../../openid/request/request-facts.ts'
 
 /** Where a request stands, and who is there. */
-export interface Situation {
+export interface RequestState {
   addressee: Addressee
   asked: Asked | undefined
   fault: Fault | undefined
@@ -20,11 +20,11 @@ export interface Situation {
   chosen: Candidate | undefined
 }
 
-export async function situationOf(
+export async function requestStateOf(
   context: Context,
   opened: OpenedRequest,
   call: Call,
-): Promise<Situation | { notice: NoticeReason }> {
+): Promise<RequestState | { notice: NoticeReason }> {
   const { row } = opened
   const { parameters, progress } = row
   const reading = isForOwnAccount(parameters)
