@@ -8,7 +8,7 @@ import type { RequestFacts } from '../judge/facts.ts'
 import { meantName } from '../../directory/meant-name.ts'
 import type { User } from '../../directory/events/user.ts'
 import { type SignedInUser, factsFrom, loadSignedInUser } from './facts-of.ts'
-import type { Addressee } from '../request/read-parameters.ts'
+import type { RequestedApplication } from '../request/read-parameters.ts'
 
 /** Somebody who is signed in, in this browser. */
 export interface Candidate {
@@ -26,7 +26,7 @@ export interface Candidate {
 /** Who is signed in, in this browser, the last one first. */
 export async function findCandidates(
   context: Context,
-  { application, project }: Addressee,
+  { application, project }: RequestedApplication,
   { browser, now, door, facts: request }: Viewpoint,
   call: Call,
 ): Promise<Candidate[]> {

@@ -16,10 +16,10 @@ import { type Consent, consentType, isGiven } from '../events/consent.ts'
 import type { Session } from '../../sessions/events/session.ts'
 import { outlives } from '../../directory/events/sign-outs.ts'
 import type { User } from '../../directory/events/user.ts'
-import type { Addressee } from '../request/read-parameters.ts'
+import type { RequestedApplication } from '../request/read-parameters.ts'
 
 /** A person with a session in a browser, before an application. */
-export interface SignedInUser extends Addressee {
+export interface SignedInUser extends RequestedApplication {
   /** The session must be one of it. Undefined at the doors that no browser of ours comes to. */
   browserId: string | undefined
   sessionId: string

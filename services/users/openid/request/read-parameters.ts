@@ -22,7 +22,7 @@ export interface Asked {
 }
 
 /** The application, and where its answer goes. */
-export interface Addressee {
+export interface RequestedApplication {
   application: ApplicationCopy & { oidc: OidcCopy }
   project: ProjectCopy
 }
@@ -50,7 +50,7 @@ export const faults = {
 export type Fault = keyof typeof faults
 
 /** Why no application gets an answer; or the application, and what it asks for, or what is wrong with that. */
-export type Reading = { notice: NoticeReason } | (Addressee & ({ fault: Fault } | { asked: Asked }))
+export type Reading = { notice: NoticeReason } | (RequestedApplication & ({ fault: Fault } | { asked: Asked }))
 
 /** Judges the parameters by what is known of the application now. Pure. */
 export function readParameters(parameters: Parameters, known: KnownApplication | undefined): Reading {
@@ -61,15 +61,15 @@ export function readParameters(parameters: Parameters, known: KnownApplication |
   const { oidc } = known.application
   if (repeated.includes('redirect_uri') || !isRegistered(redirectUri, oidc))
     return { notice: NoticeReason.NOTICE_REASON_REDIRECT_URI_INVALID }
-  const addressee = { application: { ...application, oidc }, project }
-  const read = readRest(parameters, addressee)
-  return typeof read === 'string' ? { ...addressee, fault: read } : { ...addressee, asked: read }
+  const requested = { application: { ...application, oidc }, project }
+  const read = readRest(parameters, requested)
+  return typeof read === 'string' ? { ...requested, fault: read } : { ...requested, asked: read }
 }
 
 /** What a request may say in `prompt`. */
 export const prompts = ['none', 'login', 'consent', 'select_account', 'create']
 
-function readRest(parameters: Parameters, { application, project }: Addressee): Fault | Asked {
+function readRest(parameters: Parameters, { application, project }: RequestedApplication): Fault | Asked {
   const { oidc } = application
   const { request, requestUri, responseType, responseMode, nonce, dpopJkt } = parameters
   // A resource alone may come several times (RFC 8707 section 2).

@@ -17,17 +17,17 @@ export async function readRequest(context: Context, parameters: Parameters, call
     return 'asked' in reading ? undefined : reading
   })
   if (!('asked' in reading)) return reading
-  const { asked: unhinted, ...addressee } = reading
+  const { asked: unhinted, ...requested } = reading
   const isHinted = parameters.idTokenHint !== ''
   // Another client's ID token is no hint, nor is one of a former issuer.
   const hint = isHinted ? await readHint(context, parameters.idTokenHint, clientId) : undefined
   // A page shows who signs in. Without one nobody would see that it is not the person who was meant.
-  if (isHinted && !hint && isSilent(parameters)) return { ...addressee, fault: 'hint_unknown' }
+  if (isHinted && !hint && isSilent(parameters)) return { ...requested, fault: 'hint_unknown' }
   const asked = hint ? { ...unhinted, hintedUser: meantByBoth(unhinted.hintedUser, hint.sub) } : unhinted
-  if (!asked.prompts.includes('create')) return { ...addressee, asked }
+  if (!asked.prompts.includes('create')) return { ...requested, asked }
   // Where nobody may register, it is as if the application had not asked for it.
   const may = (await registeringOrganization(context, { asked, project: reading.project })) !== undefined
-  return { ...addressee, asked: { ...asked, prompts: asked.prompts.filter((prompt) => may || prompt !== 'create') } }
+  return { ...requested, asked: { ...asked, prompts: asked.prompts.filter((prompt) => may || prompt !== 'create') } }
 }
 
 // Whom two hints mean, nobody is.

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import type { OidcCopy } from '../applications/application-copy.ts'
 import type { Parameters } from './parameters.ts'
-import { type Addressee, type Fault, responseModesOf } from './read-parameters.ts'
+import { type RequestedApplication, type Fault, responseModesOf } from './read-parameters.ts'
 
 const mostBytes = 8192
 
@@ -9,7 +9,7 @@ const mostBytes = 8192
  * The parameters by which a request is answered. One with a request object is refused, in the way and with the state that
  * the object names (OpenID Connect Core section 6.1). Nothing else is read of it, for nothing proves who made it.
  */
-export function answerableBy(parameters: Parameters, reading: Addressee & { fault?: Fault }): Parameters {
+export function answerableBy(parameters: Parameters, reading: RequestedApplication & { fault?: Fault }): Parameters {
   if (reading.fault !== 'request_not_supported') return parameters
   return { ...parameters, ...readObject(parameters.request, reading.application.oidc) }
 }

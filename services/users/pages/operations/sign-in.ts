@@ -62,7 +62,7 @@ async function proceed(
   const { row, browser } = opened
   const state = await requestStateOf(context, opened, call)
   const fixed = fixedPerson(state)
-  const application = 'notice' in state ? {} : state.addressee.application
+  const application = 'notice' in state ? {} : state.requested.application
   const { user, rememberAddress } = await checkPassword(
     context,
     // It counts for the person whom it is tried on, whatever was typed.

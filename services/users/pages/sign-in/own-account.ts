@@ -7,7 +7,7 @@ import { redirect } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { type Parameters, wordsOf } from '../../openid/request/parameters.ts'
-import type { Addressee, Asked } from '../../openid/request/read-parameters.ts'
+import type { RequestedApplication, Asked } from '../../openid/request/read-parameters.ts'
 import { closing } from '../../openid/request/request-row.ts'
 
 /** The way to the page of the own account. */
@@ -16,7 +16,7 @@ export function toAccount(uiLocales: string): PageAnswer {
 }
 
 /** What a request for the own account asks for: that somebody is there. */
-export function readOwnRequest({ prompt }: Pick<Parameters, 'prompt'>): Addressee & { asked: Asked } {
+export function readOwnRequest({ prompt }: Pick<Parameters, 'prompt'>): RequestedApplication & { asked: Asked } {
   const asked = { maxAge: undefined, hintedUser: undefined, organizationScope: undefined, needsClick: false }
   const nothing = { scopes: [], claims: [], claimScopes: [], actsInRoster: false }
   return { ...roster, asked: { ...asked, ...nothing, prompts: wordsOf(prompt) } }
@@ -25,7 +25,7 @@ export function readOwnRequest({ prompt }: Pick<Parameters, 'prompt'>): Addresse
 const { organizationId: _none, ...settings } = OIDCApplicationConfig.decode(new Uint8Array())
 
 /** Roster itself, where `judge` asks for an application. No copy has its ids, so nobody can close it. */
-const roster: Addressee = {
+const roster: RequestedApplication = {
   application: {
     id: '',
     clientId: '',

@@ -6,12 +6,12 @@ import type { OpenedRequest } from './opened-request.ts'
 import { readOwnRequest } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
-import type { Addressee, Asked, Fault } from '../../openid/request/read-parameters.ts'
+import type { RequestedApplication, Asked, Fault } from '../../openid/request/read-parameters.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
 
 /** Where a request stands, and who is there. */
 export interface RequestState {
-  addressee: Addressee
+  requested: RequestedApplication
   asked: Asked | undefined
   fault: Fault | undefined
   /** Who is signed in, in this browser. */
@@ -31,12 +31,12 @@ export async function requestStateOf(
     ? readOwnRequest(parameters)
     : await readRequest(context, parameters, call)
   if ('notice' in reading) return reading
-  const { asked, fault, ...addressee } = { asked: undefined, fault: undefined, ...reading }
+  const { asked, fault, ...requested } = { asked: undefined, fault: undefined, ...reading }
   const facts = requestFacts(asked, row.beganAt, progress)
-  const people = await findCandidates(context, addressee, { ...opened, door: 'page', facts }, call)
+  const people = await findCandidates(context, requested, { ...opened, door: 'page', facts }, call)
   const found = people.find(({ signedInUser }) => signedInUser.sessionId === row.sessionId)
   const chosen = progress.asksName
     ? undefined
     : (found ?? chooseAlone(people, asked?.prompts ?? [], parameters.loginHint))
-  return { addressee, asked, fault, people, chosen }
+  return { requested, asked, fault, people, chosen }
 }

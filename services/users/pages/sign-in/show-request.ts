@@ -33,14 +33,14 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   if (row.isOver) return restart(context, opened, call)
   const state = await requestStateOf(context, opened, call)
   if ('notice' in state) return notice(state.notice)
-  const { addressee, fault, people } = state
+  const { requested, fault, people } = state
   // The former value of a cookie answers nothing. A fault waits until somebody is signed in.
   if (browser.isPresent && progress.decision === 'denied') return refuse(context, row, 'access_denied')
   if (fault && people.length > 0) return refuse(context, row, fault)
   const page = await nextPage(context, opened, state, call)
   if (!withForm.includes(page.answer!.$case)) return page
   if (page.answer?.$case === 'signIn') {
-    const organizationId = organizationOfRequest(parameters.scope, addressee)
+    const organizationId = organizationOfRequest(parameters.scope, requested)
     const { hidePasswordReset } = await loadLoginPolicy(context, organizationId)
     page.answer.value.hidesPasswordReset = hidePasswordReset
     if (!page.answer.value.nameIsFixed) page.answer.value.mayRegister = await mayRegister(context, state)
@@ -51,7 +51,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
     requestId: row.id,
     uiLocales: parameters.uiLocales,
     destination: {
-      applicationName: addressee.application.name,
+      applicationName: requested.application.name,
       host: hostOf(isOwn ? issuerOf(context.config) : parameters.redirectUri),
     },
   }
@@ -127,8 +127,8 @@ function withoutChoice(
   return shutOut.length > 0 ? noAccessPage(shutOut) : signInPage(row, now, SignInError.SIGN_IN_ERROR_OTHER_PERSON)
 }
 
-async function mayRegister(context: Context, { addressee, asked }: RequestState): Promise<boolean> {
-  return (await registeringOrganization(context, { asked, ...addressee })) !== undefined
+async function mayRegister(context: Context, { requested, asked }: RequestState): Promise<boolean> {
+  return (await registeringOrganization(context, { asked, ...requested })) !== undefined
 }
 
 function askFor(
