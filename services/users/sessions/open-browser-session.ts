@@ -6,7 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import { isOpen } from '../../organization-status.ts'
 import { type Browser, renewValue } from './browsers/browser.ts'
 import { keepSession, sessionsOf } from './browsers/browser-sessions.ts'
-import { Overtaken } from './browsers/overtaken.ts'
+import { Superseded } from './browsers/superseded.ts'
 import type { Context } from '../context.ts'
 import { statuses } from '../directory/organizations/statuses.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
@@ -28,7 +28,7 @@ export interface Along {
 /**
  * Gives a browser a session of a user whose password was right, and returns the new value of its cookie. If it has one,
  * that goes on, with a further check. UNAUTHENTICATED CREDENTIALS_INVALID where the user may no longer sign in. Throws
- * `Overtaken` where the browser has another value meanwhile.
+ * `Superseded` where the browser has another value meanwhile.
  */
 export async function openBrowserSession(
   context: Context,
@@ -55,7 +55,7 @@ export async function openBrowserSession(
     decide(session: Aggregate<Session>, now, [user, status]): Decision<SessionEvent> {
       const { state } = user as Aggregate<User>
       if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status!)) throw credentialsInvalid()
-      if (goesOn && !mayGoOn(session, state)) throw new Overtaken()
+      if (goesOn && !mayGoOn(session, state)) throw new Superseded()
       const end = new Date(now.getTime() + passwordCheckLifetime * 1000)
       const expiresAt = end.toISOString()
       const event: SessionEvent = goesOn

@@ -34,7 +34,7 @@ export interface Grantable {
 export const codeLifetime = 60
 
 /**
- * Grants what is asked for, and returns the code; or what is missing, where something is. Throws `Overtaken` where the
+ * Grants what is asked for, and returns the code; or what is missing, where something is. Throws `Superseded` where the
  * request was answered meanwhile.
  */
 export async function grantCode(

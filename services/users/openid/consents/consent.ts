@@ -8,12 +8,12 @@ import { isActive } from '../../directory/states/user-state.ts'
 import type { Consent, ConsentEvent } from '../events/consent.ts'
 import type { Session } from '../../sessions/events/session.ts'
 import type { User } from '../../directory/events/user.ts'
-import { Overtaken } from '../../sessions/browsers/overtaken.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { type SignedInUser, consentKey } from '../authorization/facts-of.ts'
 import { stillOpen } from '../request/request-row.ts'
 
 /**
- * Stores that a user lets an application be used, and have these scopes. Throws `Overtaken` where the session was ended, or the
+ * Stores that a user lets an application be used, and have these scopes. Throws `Superseded` where the session was ended, or the
  * request answered, meanwhile; RESOURCE_EXHAUSTED LIMIT_REACHED.
  */
 export async function giveConsent(
@@ -33,7 +33,7 @@ export async function giveConsent(
     decide(_consent: Aggregate<Consent>, _now, [user, session]): Decision<ConsentEvent> {
       const isGone =
         !isActive((user as Aggregate<User>).state) || (session as Aggregate<Session>).state?.ended !== false
-      if (isGone) throw new Overtaken()
+      if (isGone) throw new Superseded()
       return {
         organizationId,
         events: [{ type: 'given', payload: { userId, applicationId: application.id, scopes: [...scopes] } }],

@@ -4,7 +4,7 @@ import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import type { Keyring } from '#lib/encryption/keys'
 import type { Guard } from '#lib/eventstore/command'
-import { Overtaken } from '../../sessions/browsers/overtaken.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import type { KeptParameters, Parameters } from './parameters.ts'
@@ -177,7 +177,7 @@ export function stillOpen(id: string): Guard {
     key: JSON.stringify(['request', id]),
     counted: { by: 'count_request_answers', of: { id } },
     most: 1,
-    full: new Overtaken(),
+    full: new Superseded(),
   }
 }
 

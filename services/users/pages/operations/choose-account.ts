@@ -12,7 +12,7 @@ import { goOn, stillOpen } from '../../openid/request/request-row.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
 import { renewValue } from '../../sessions/browsers/browser.ts'
 import { keepSession } from '../../sessions/browsers/browser-sessions.ts'
-import { Overtaken } from '../../sessions/browsers/overtaken.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import type { Session, SessionEvent } from '../../sessions/events/session.ts'
 
@@ -34,7 +34,7 @@ export async function chooseAccount(context: Context, request: ChooseAccountRequ
   try {
     return { ...page, newBrowser: await choose(context, opened, chosen.signedInUser, call) }
   } catch (error) {
-    if (error instanceof Overtaken) return page
+    if (error instanceof Superseded) return page
     throw error
   }
 }
@@ -51,7 +51,7 @@ function choose(
     aggregate: { type: 'session', id: sessionId },
     call: { caller: { userId }, requestId, deadline },
     decide({ state }: Aggregate<Session>): Decision<SessionEvent> {
-      if (!state || state.ended) throw new Overtaken()
+      if (!state || state.ended) throw new Superseded()
       return {
         events: [{ type: 'chosen', payload: { userId, applicationId: application.id } }],
         writes: [

@@ -8,7 +8,7 @@ import { giveConsent } from '../../openid/consents/consent.ts'
 import { openForm, signingIn } from '../sign-in/opened-request.ts'
 import { goOn, type Progress } from '../../openid/request/request-row.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
-import { Overtaken } from '../../sessions/browsers/overtaken.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 
 export async function decide(context: Context, request: DecideRequest, call: Call): Promise<PageAnswer> {
@@ -34,7 +34,7 @@ export async function decide(context: Context, request: DecideRequest, call: Cal
   else {
     const giving = { requestId: row.id, next: next({ decision: 'allowed' }) }
     await giveConsent(context, chosen.signedInUser, lack.scopes, giving, call).catch(async (error: unknown) => {
-      if (error instanceof Overtaken) return
+      if (error instanceof Superseded) return
       if (!(error instanceof RosterError) || error.reason !== 'LIMIT_REACHED') throw error
       await orUnavailable(next({ tooMany: true })(context.sql))
     })

@@ -12,7 +12,7 @@ import { toPage } from '../../openid/authorization/answer.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
 import { goOn, type Progress, stillOpen } from '../../openid/request/request-row.ts'
-import { Overtaken } from '../../sessions/browsers/overtaken.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../directory/email/code.ts'
 import { addRegistered, OrganizationClosed } from '../registration/add-registered.ts'
@@ -64,7 +64,7 @@ export async function finishRegistration(
   try {
     return { ...page, newBrowser: await signUp(context, opened, { registration, password: request.password }, call) }
   } catch (error) {
-    if (error instanceof Overtaken) return page
+    if (error instanceof Superseded) return page
     if (error instanceof OrganizationClosed) return closed()
     if (error instanceof AddressTaken) return next({ loginName: email, error: SignInError.SIGN_IN_ERROR_ADDRESS_TAKEN })
     if (!(error instanceof RosterError) || error.reason !== 'PASSWORDS_THROTTLED') throw error

@@ -14,7 +14,7 @@ import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-reque
 import { onlyOrganization } from '../../openid/request/request-organization.ts'
 import { closeRequest, emptyRegistration, goOn, stillOpen, type Progress } from '../../openid/request/request-row.ts'
 import { type RequestState, requestStateOf } from '../sign-in/request-state.ts'
-import { Overtaken } from '../../sessions/browsers/overtaken.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { checkPassword } from '../../directory/passwords/check-password.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
@@ -44,7 +44,7 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
   try {
     return { ...page, newBrowser: await proceed(context, opened, request, call) }
   } catch (error) {
-    if (error instanceof Overtaken) return page
+    if (error instanceof Superseded) return page
     const failure = failureOf(error, now)
     if (!failure) throw error
     await next({ ...row.progress, loginName: request.loginName, retryAt: undefined, ...failure })

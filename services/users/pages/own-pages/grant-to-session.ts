@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import { Overtaken } from '../../sessions/browsers/overtaken.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { judge, type Missing, type ShutOut } from '../../openid/judge/judge.ts'
 import type { Presented } from '../../sessions/presented-session.ts'
@@ -55,7 +55,7 @@ export async function grantToSession(
     if ('code' in granted) return granted
     throw refusal(granted)
   } catch (error) {
-    throw error instanceof Overtaken ? requestAnswered() : error
+    throw error instanceof Superseded ? requestAnswered() : error
   }
 
   async function keepConsent(): Promise<void> {
@@ -65,7 +65,7 @@ export async function grantToSession(
     const next = goOn(context.keys, row.id, { ...row.progress, decision: 'allowed' })
     await giveConsent(context, signedInUser, lack.scopes, { requestId: row.id, next }, call).catch((error: unknown) => {
       // What is so now is said next.
-      if (!(error instanceof Overtaken)) throw error
+      if (!(error instanceof Superseded)) throw error
     })
   }
 }

@@ -24,7 +24,7 @@ interface Along {
 
 /**
  * Adds the user of a registration whose code was right, by the user's own hand: the code has proved the address. Throws
- * `AddressTaken`, `OrganizationClosed`, and `Overtaken` where the registration was used up or another took its place.
+ * `AddressTaken`, `OrganizationClosed`, and `Superseded` where the registration was used up or another took its place.
  */
 export function addRegistered(
   context: Context,

@@ -3,7 +3,7 @@ import type { RegistrationMail } from '#lib/events/hints'
 import { orUnavailable, type Statement } from '#lib/database/database'
 import type { Guard } from '#lib/eventstore/command'
 import { goOn, type RequestRow } from '../../openid/request/request-row.ts'
-import { Overtaken } from '../../sessions/browsers/overtaken.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { newCode } from '../../directory/email/code.ts'
 import type { NewCode } from '../../directory/events/code.ts'
@@ -84,7 +84,7 @@ export function usingUp(requestId: string, { detail }: StoredRegistration): { wr
         of: { kind: 'registration', id: requestId, detail: detail.toString('hex') },
       },
       most: 1,
-      full: new Overtaken(),
+      full: new Superseded(),
     },
   }
 }

@@ -1,7 +1,7 @@
 import { NoticeReason, type PageAnswer, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import { formToken } from '../../sessions/browsers/form-token.ts'
-import { Overtaken } from '../../sessions/browsers/overtaken.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
@@ -107,7 +107,7 @@ async function nextPage(
     if (!('code' in granted)) return ask(granted)
     return answerApplication(issuerOf(context.config), parameters, granted, true)
   } catch (error) {
-    if (error instanceof Overtaken) return showAnswered(context, { ...row, answer: 'given' })
+    if (error instanceof Superseded) return showAnswered(context, { ...row, answer: 'given' })
     throw error
   }
 }

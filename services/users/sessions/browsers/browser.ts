@@ -3,7 +3,7 @@ import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
 import type { Guard } from '#lib/eventstore/command'
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
-import { Overtaken } from './overtaken.ts'
+import { Superseded } from './superseded.ts'
 
 /** A browser, by the value of its cookie. */
 export interface Browser {
@@ -50,7 +50,7 @@ export function renewValue({ id, hash }: Browser): { newValue: string; writes: S
       key: JSON.stringify(['browser', id, hash.toString('hex')]),
       counted: { by: 'count_renewed_values', of: { id, hash: hash.toString('hex') } },
       most: 1,
-      full: new Overtaken(),
+      full: new Superseded(),
     },
   }
 }
