@@ -40,8 +40,8 @@ export async function begin(
   const silent = isSilent(parameters)
   const asked = 'asked' in reading ? reading.asked : undefined
   const facts = requestFacts(asked, visit.now, {})
-  const door = silent ? 'silent' : 'page'
-  const candidates = await findCandidates(context, reading, { ...visit, door, facts }, call)
+  const stage = silent ? 'silent' : 'page'
+  const candidates = await findCandidates(context, reading, { ...visit, stage, facts }, call)
   const answer = (outcome: Outcome) => answerApplication(issuerOf(context.config), parameters, outcome, false)
   // Whoever is not signed in is not sent anywhere by a faulty request.
   if ('fault' in reading && (silent || candidates.length > 0)) return answer({ fault: reading.fault })
@@ -56,7 +56,7 @@ export async function begin(
     const outcome = await answerAtOnce(
       context,
       chosen,
-      { door, browser: visit.browser!, parameters, asked, facts },
+      { stage, browser: visit.browser!, parameters, asked, facts },
       call,
     )
     if (outcome) return answer(outcome)
@@ -90,7 +90,7 @@ async function answerAtOnce(
   if ((await takeFromBuckets(context.sql, limits)) !== undefined) return { fault: 'temporarily_unavailable' }
   const granted = await grantCode(context, { ...grantable, signedInUser, requestId: undefined }, call)
   if ('code' in granted) return granted
-  return grantable.door === 'silent' ? { fault: 'login_required' } : undefined
+  return grantable.stage === 'silent' ? { fault: 'login_required' } : undefined
 }
 
 interface Begun {

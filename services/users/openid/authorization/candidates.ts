@@ -27,7 +27,7 @@ export interface Candidate {
 export async function findCandidates(
   context: Context,
   { application, project }: RequestedApplication,
-  { browser, now, door, facts: request }: Viewpoint,
+  { browser, now, stage, facts: request }: Viewpoint,
   call: Call,
 ): Promise<Candidate[]> {
   const sessions = await sessionsOf(context.sql, browser, application.id)
@@ -42,7 +42,7 @@ export async function findCandidates(
       if (!user?.state.human || !facts.session?.isAlive) return undefined
       const { userName, human } = user.state
       const { displayName } = human.profile
-      const verdict = judge(door, facts, now)
+      const verdict = judge(stage, facts, now)
       const isKnown = isKnownTo(application, facts)
       return { signedInUser, isLastUsed, verdict, isKnown, userName, displayName, email: human.email }
     }),
@@ -53,7 +53,7 @@ export async function findCandidates(
 interface Viewpoint {
   browser: Browser | undefined
   now: Date
-  door: 'page' | 'silent'
+  stage: 'page' | 'silent'
   facts: RequestFacts
 }
 

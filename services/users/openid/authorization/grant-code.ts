@@ -19,7 +19,7 @@ import { closing } from '../request/request-row.ts'
 
 /** What may be granted to whom. */
 export interface Grantable {
-  door: 'page' | 'silent' | 'session-api'
+  stage: 'page' | 'silent' | 'session-api'
   signedInUser: SignedInUser
   /** Undefined where a login application answers. */
   browser: Browser | undefined
@@ -43,7 +43,7 @@ export async function grantCode(
   { requestId, deadline }: Call,
 ): Promise<{ code: string } | Missing | ShutOut> {
   const { store, keys } = context
-  const { door, signedInUser, facts } = grantable
+  const { stage, signedInUser, facts } = grantable
   const id = uuid()
   try {
     return await store.execute({
@@ -51,7 +51,7 @@ export async function grantCode(
       reads: keysOf(signedInUser),
       call: { caller: { userId: signedInUser.userId }, requestId, deadline },
       decide(_authorization: Aggregate<Granted>, now, reads): Decision<AuthorizationEvent> {
-        const verdict = judge(door, factsFrom(signedInUser, reads, facts, now), now)
+        const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)
         if ('missing' in verdict || 'shutOut' in verdict) throw new NotAllowed(verdict)
         return {
           organizationId: verdict.organizationId,

@@ -3,7 +3,7 @@ import type { ServiceCall } from '#lib/rpc/call'
 import { type KnownApplication, loadApplication } from '../applications/find-application.ts'
 import type { Context } from '../../context.ts'
 import { scopesOfClaims } from '../tokens/claims.ts'
-import type { BeginningDoor, Door, Facts, GrantedBefore } from '../judge/facts.ts'
+import type { InitialStage, Stage, Facts, GrantedBefore } from '../judge/facts.ts'
 import { type Allowed, isAllowed, judge, type Verdict } from '../judge/judge.ts'
 import { type Authorization, authorizationType } from '../events/authorization.ts'
 import { type SignedInUser, factsFrom, loadSignedInUser, type LoadedUser } from './facts-of.ts'
@@ -13,8 +13,8 @@ export interface LoadedAuthorization extends LoadedUser {
   authorization: Read<Existing<Authorization>>
 }
 
-/** The doors of those who have something of an authorization. */
-export type LaterDoor = Exclude<Door, BeginningDoor>
+/** The stages of those who have something of an authorization. */
+export type LaterStage = Exclude<Stage, InitialStage>
 
 /** Undefined where there is none. UNAVAILABLE STORE_UNAVAILABLE. */
 export function loadAuthorization({ store }: Pick<Context, 'store'>, id: string) {
@@ -73,20 +73,20 @@ function grantedBefore(authorization: Authorization): GrantedBefore {
   }
 }
 
-/** Whether the person of an authorization may come by this door, as of when it was read. Pure. */
-export function judgeLater(door: LaterDoor, { authorization, signedInUser, reads }: LoadedAuthorization): Verdict {
+/** Whether the person of an authorization may come by this stage, as of when it was read. Pure. */
+export function judgeLater(stage: LaterStage, { authorization, signedInUser, reads }: LoadedAuthorization): Verdict {
   const now = authorization.readAt
-  return judge(door, laterFacts(signedInUser, authorization.state, reads, now), now)
+  return judge(stage, laterFacts(signedInUser, authorization.state, reads, now), now)
 }
 
-/** The person of an access token at a door. Undefined where what it stands on is over. */
+/** The person of an access token at a stage. Undefined where what it stands on is over. */
 export async function findPerson(
   context: Context,
-  door: LaterDoor,
+  stage: LaterStage,
   authorizationId: string,
   call: ServiceCall,
 ): Promise<(LoadedAuthorization & { allowed: Allowed }) | undefined> {
   const loaded = await findAuthorization(context, await loadAuthorization(context, authorizationId), call)
-  const verdict = loaded && judgeLater(door, loaded)
+  const verdict = loaded && judgeLater(stage, loaded)
   return verdict && isAllowed(verdict) ? { ...loaded, allowed: verdict } : undefined
 }

@@ -7,10 +7,10 @@ import type { CheckedFactor, LoginPolicy } from '../../sessions/login-policy/log
  * Where somebody asks: with pages or without, or by a login application, while an application begins; with its code; with
  * its refresh token; with an access token at userinfo, and at any other operation.
  */
-export type Door = BeginningDoor | 'code' | 'refresh' | 'userinfo' | 'token'
+export type Stage = InitialStage | 'code' | 'refresh' | 'userinfo' | 'token'
 
-/** The doors where nothing is granted yet. */
-export type BeginningDoor = 'page' | 'silent' | 'session-api'
+/** The stages where nothing is granted yet. */
+export type InitialStage = 'page' | 'silent' | 'session-api'
 
 /** What `judge` decides on. What nobody knows is undefined. */
 export interface Facts {
@@ -23,11 +23,11 @@ export interface Facts {
   /** What lets the user into the project, as grants says: needed only where that checks who comes. */
   access: readonly Admission[] | undefined
   session: { id: string; userId: string; isAlive: boolean; expiresAt: Date; factors: CheckedFactor[] } | undefined
-  /** What was granted: at each door but the beginning ones. */
+  /** What was granted: at each stage but the beginning ones. */
   authorization: GrantedBefore | undefined
   /** Whether the user lets the application be used, with which scopes, and how often that was taken back. */
   consent: { isGiven: boolean; scopes: readonly string[]; round: number }
-  /** At the beginning doors. */
+  /** At the beginning stages. */
   request: RequestFacts | undefined
   policy: LoginPolicy
 }

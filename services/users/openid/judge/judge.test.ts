@@ -1,21 +1,21 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
-import type { Door, Facts } from './facts.ts'
+import type { Stage, Facts } from './facts.ts'
 import { acr, judge, type Verdict } from './judge.ts'
 import { defaultPolicy } from '../../sessions/login-policy/login-policy.ts'
 
 const now = new Date('2030-01-01T12:00:00Z')
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
-const begun: Door[] = ['page', 'silent', 'session-api']
-const later: Door[] = ['code', 'refresh', 'userinfo', 'token']
-const doors = [...begun, ...later]
+const begun: Stage[] = ['page', 'silent', 'session-api']
+const later: Stage[] = ['code', 'refresh', 'userinfo', 'token']
+const stages = [...begun, ...later]
 
 const mine = { byUserGrant: true, eventId: 'grants-1', since: ago(30) }
 const ours = { byUserGrant: false, eventId: 'grants-2', since: ago(90) }
 
-/** What is allowed at each door. */
-function whole(door: Door): Facts {
+/** What is allowed at each stage. */
+function whole(stage: Stage): Facts {
   const facts = {
     user: { id: 'ada', organizationId: 'acme', isActive: true, signOuts: 2 },
     organization: { isOpen: true, round: 0 },
@@ -76,7 +76,7 @@ function whole(door: Door): Facts {
     admittedBy: ['grants-1', 'grants-2'],
     usedAt: ago(60),
   }
-  const isNew = begun.includes(door)
+  const isNew = begun.includes(stage)
   return { ...facts, request: isNew ? request : undefined, authorization: isNew ? undefined : authorization }
 }
 
@@ -94,7 +94,7 @@ const put = (facts: Facts, path: string, value: unknown): Facts => {
   return copy as unknown as Facts
 }
 
-/** A fact that shuts out or is missing: [its path, its value, at the doors where it begins, at those after it]. */
+/** A fact that shuts out or is missing: [its path, its value, at the stages where it begins, at those after it]. */
 const faults: [string, unknown, string | undefined, string | undefined][] = [
   ['user', undefined, 'person', 'shut out: ended'],
   ['user.isActive', false, 'shut out: inactive', 'shut out: inactive'],
@@ -146,11 +146,11 @@ const faults: [string, unknown, string | undefined, string | undefined][] = [
   ['authorization.organizationScope', 'umbrella', undefined, 'shut out: membership'],
 ]
 
-describe.each(doors)('at the door %s', (door) => {
-  const isNew = begun.includes(door)
+describe.each(stages)('at the stage %s', (stage) => {
+  const isNew = begun.includes(stage)
 
   test('who has all is allowed', () => {
-    expect(judge(door, whole(door), now)).toMatchObject({
+    expect(judge(stage, whole(stage), now)).toMatchObject({
       userId: 'ada',
       application: { id: 'app' },
       sessionId: 's',
@@ -163,7 +163,7 @@ describe.each(doors)('at the door %s', (door) => {
   })
 
   test.each(faults)('%s %j', (path, value, onPages, after) => {
-    expect(short(judge(door, put(whole(door), path, value), now))).toBe((isNew ? onPages : after) ?? 'allowed')
+    expect(short(judge(stage, put(whole(stage), path, value), now))).toBe((isNew ? onPages : after) ?? 'allowed')
   })
 
   test('whatever is missing beside it, nobody is allowed', () => {
@@ -172,24 +172,24 @@ describe.each(doors)('at the door %s', (door) => {
       fc.property(fc.subarray(wrong, { minLength: 1 }), (some) => {
         // The innermost first: what a later fault takes away stays away.
         const ordered = some.toSorted(([one], [other]) => other.split('.').length - one.split('.').length)
-        const facts = ordered.reduce((facts, [path, value]) => put(facts, path, value), whole(door))
-        expect(short(judge(door, facts, now))).not.toBe('allowed')
+        const facts = ordered.reduce((facts, [path, value]) => put(facts, path, value), whole(stage))
+        expect(short(judge(stage, facts, now))).not.toBe('allowed')
       }),
     )
   })
 
   test('people of its organizations, among them its owner, and those with a grant, pass the check of the project', () => {
-    const checked = put(whole(door), 'project.roleCheck', false)
-    const at = (access: Facts['access']) => short(judge(door, put(checked, 'access', access), now))
+    const checked = put(whole(stage), 'project.roleCheck', false)
+    const at = (access: Facts['access']) => short(judge(stage, put(checked, 'access', access), now))
     expect(at([mine])).toBe('allowed')
     expect(at([ours])).toBe('allowed')
     expect(at([])).toBe('shut out: membership')
     expect(at(undefined)).toBe('shut out: membership')
     const scope = isNew ? 'request.organizationScope' : 'authorization.organizationScope'
     const ofOwner = put(put(put(checked, 'access', undefined), 'user.organizationId', 'owner'), scope, 'owner')
-    expect(short(judge(door, ofOwner, now))).toBe('allowed')
-    expect(short(judge(door, put(ofOwner, 'project.roleCheck', true), now))).toBe('shut out: grant')
-    expect(short(judge(door, put(put(checked, 'project.hasProjectCheck', false), 'access', undefined), now))).toBe(
+    expect(short(judge(stage, ofOwner, now))).toBe('allowed')
+    expect(short(judge(stage, put(ofOwner, 'project.roleCheck', true), now))).toBe('shut out: grant')
+    expect(short(judge(stage, put(put(checked, 'project.hasProjectCheck', false), 'access', undefined), now))).toBe(
       'allowed',
     )
   })
@@ -233,26 +233,26 @@ describe('an application of the own organization', () => {
   })
 })
 
-describe.each(begun)('at the door %s, an application that asks for no scope', (door) => {
+describe.each(begun)('at the stage %s, an application that asks for no scope', (stage) => {
   const facts = (consent: object, more: object = {}) => {
-    const { request, ...others } = put(whole(door), 'consent', { isGiven: false, scopes: [], round: 0, ...consent })
+    const { request, ...others } = put(whole(stage), 'consent', { isGiven: false, scopes: [], round: 0, ...consent })
     return { ...others, request: { ...request!, scopes: [], claimScopes: [], ...more } }
   }
 
   test('needs consent to its first use, and where it asks again', () => {
-    expect(judge(door, facts({}), now)).toEqual({ missing: [{ what: 'consent', scopes: [] }] })
+    expect(judge(stage, facts({}), now)).toEqual({ missing: [{ what: 'consent', scopes: [] }] })
     for (const given of [{ isGiven: true }, { isGiven: true, scopes: ['openid'] }]) {
-      expect(judge(door, facts(given), now)).toMatchObject({ userId: 'ada', scopes: [] })
+      expect(judge(stage, facts(given), now)).toMatchObject({ userId: 'ada', scopes: [] })
       const again = facts(given, { prompts: ['consent'] })
-      expect(judge(door, again, now)).toEqual({ missing: [{ what: 'consent', scopes: [] }] })
+      expect(judge(stage, again, now)).toEqual({ missing: [{ what: 'consent', scopes: [] }] })
     }
   })
   test('needs none as a first party, nor does the own account', () => {
     const ofAcme = put(put(facts({}), 'application.organizationId', 'acme'), 'application.oidc.firstParty', true)
-    expect(short(judge(door, ofAcme, now))).toBe('allowed')
+    expect(short(judge(stage, ofAcme, now))).toBe('allowed')
     const own = { ...facts({}, { prompts: ['consent'] }), access: [mine] }
     const account = put(put(put(own, 'application.id', ''), 'application.projectId', ''), 'project.id', '')
-    expect(short(judge(door, account, now))).toBe('allowed')
+    expect(short(judge(stage, account, now))).toBe('allowed')
   })
 })
 
@@ -267,7 +267,7 @@ test('what a first party was granted without consent ends where it is none any m
 })
 
 test('without a page, offline_access is left out rather than asked for', () => {
-  const facts = (door: Door) => put(whole(door), 'consent.scopes', ['openid', 'profile'])
+  const facts = (stage: Stage) => put(whole(stage), 'consent.scopes', ['openid', 'profile'])
   expect(judge('silent', facts('silent'), now)).toMatchObject({ scopes: ['openid'] })
   expect(short(judge('page', facts('page'), now))).toBe('consent')
   const first = put(

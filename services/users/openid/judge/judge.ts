@@ -2,7 +2,7 @@ import type { ApplicationCopy, ProjectCopy } from '../applications/application-c
 import type { Rounds } from '../events/authorization.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { outlives, signOutsOf } from '../../directory/events/sign-outs.ts'
-import type { Admission, Door, Facts, RequestFacts } from './facts.ts'
+import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
 import {
   type CheckedFactor,
   firstFactors,
@@ -75,23 +75,23 @@ export function isAllowed(verdict: Verdict): verdict is Allowed {
   return !('missing' in verdict) && !('shutOut' in verdict)
 }
 
-/** Whether this user may come to this application by this door, or what is missing. Pure. */
-export function judge(door: Door, facts: Facts, now: Date): Verdict {
-  const isNew = door === 'page' || door === 'silent' || door === 'session-api'
+/** Whether this user may come to this application by this stage, or what is missing. Pure. */
+export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
+  const isNew = stage === 'page' || stage === 'silent' || stage === 'session-api'
   const { application, project, request, session, authorization } = facts
   if (!application?.isOpen) return { shutOut: 'application' }
   if (!project?.isOpen || project.id !== application.projectId || !facts.projectOrganization.isOpen)
     return { shutOut: 'project' }
   if (isNew ? !request : !authorization) return { shutOut: 'ended' }
   // With its session end its codes, too.
-  const mustLive = isNew || door === 'code' || authorization!.sessionBound
+  const mustLive = isNew || stage === 'code' || authorization!.sessionBound
   if (!facts.user || (mustLive && (!session?.isAlive || session.userId !== facts.user.id)))
     return isNew ? { missing: [{ what: 'person' }] } : { shutOut: 'ended' }
   const reason = shutsOut(facts, facts.user, application, project)
   if (reason) return { shutOut: reason }
   const factors = isNew ? session!.factors : authorization!.factors
   const lacking = missingFactors(facts.policy, factors)
-  const consented = isNew ? consentTo(door, facts, facts.user, application, request!) : given(authorization!.scopes)
+  const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
   const missing: Lack[] = [
     ...(request && !request.chosen && request.prompts.some(asksForAccount) ? [{ what: 'account' } as const] : []),
     ...(lacking.length > 0 ? [{ what: 'factor', kinds: lacking } as const] : []),
@@ -208,7 +208,7 @@ interface Consented {
 const given = (scopes: readonly string[]): Consented => ({ scopes, lacks: [] })
 
 function consentTo(
-  door: Door,
+  stage: Stage,
   { consent }: Facts,
   user: NonNullable<Facts['user']>,
   application: ApplicationCopy,
@@ -217,7 +217,7 @@ function consentTo(
   const asksAgain = request.prompts.includes('consent') && !request.decided && !isRoster(application)
   const lacking = asksAgain ? wishesOf(request) : lacksOfConsent(consent, request, application, user)
   // Without a page it is left out, as OpenID Connect Core has it (section 11). Nobody allowed it its first use by that.
-  if (door === 'silent' && consent.isGiven && lacking?.length === 1 && lacking[0] === 'offline_access')
+  if (stage === 'silent' && consent.isGiven && lacking?.length === 1 && lacking[0] === 'offline_access')
     return { scopes: request.scopes.filter((scope) => scope !== 'offline_access'), lacks: clickOf(request) }
   return { scopes: request.scopes, lacks: lacking ? [{ what: 'consent', scopes: lacking }] : clickOf(request) }
 }

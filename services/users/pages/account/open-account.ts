@@ -57,11 +57,11 @@ export function formOf(userId: string): string {
   return `account-${userId}`
 }
 
-/** Who is signed in, in this browser. What is missing is what `judge` says at the door of pages. */
+/** Who is signed in, in this browser. What is missing is what `judge` says at the stage of pages. */
 export function findPeople(context: Context, visit: Omit<Visit, 'value'>, call: Call): Promise<Candidate[]> {
   const { asked, ...roster } = readOwnRequest({ prompt: '' })
   const facts = requestFacts(asked, visit.now, {})
-  return findCandidates(context, roster, { ...visit, door: 'page', facts }, call)
+  return findCandidates(context, roster, { ...visit, stage: 'page', facts }, call)
 }
 
 /** The call, as the person makes it: what the operations of sessions and consents let every user do follows from that. */

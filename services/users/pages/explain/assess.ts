@@ -28,7 +28,7 @@ export interface Assessment {
   seesProject: boolean
 }
 
-/** The application that is asked about, as the door of pages finds it. UNAVAILABLE. */
+/** The application that is asked about, as the stage of pages finds it. UNAVAILABLE. */
 export async function findAsked(
   context: Context,
   { application }: ExplainSignInRequest,

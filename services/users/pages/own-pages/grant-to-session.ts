@@ -35,7 +35,7 @@ export async function grantToSession(
   const { application, project, asked } = reading
   const { parameters } = row
   const silent = isSilent(parameters)
-  const door = silent ? 'silent' : 'session-api'
+  const stage = silent ? 'silent' : 'session-api'
   const { id: sessionId, organizationId, state } = presented.whole
   const { userId } = state
   const unloaded = { application, project, sessionId, userId, organizationId, browserId: undefined }
@@ -49,7 +49,7 @@ export async function grantToSession(
     const requestId = row.id
     const granted = await grantCode(
       context,
-      { door, signedInUser, browser: undefined, parameters, asked, facts, requestId },
+      { stage, signedInUser, browser: undefined, parameters, asked, facts, requestId },
       call,
     )
     if ('code' in granted) return granted
@@ -59,7 +59,7 @@ export async function grantToSession(
   }
 
   async function keepConsent(): Promise<void> {
-    const verdict = judge(door, factsFrom(signedInUser, reads, facts, now), now)
+    const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)
     const lack = 'missing' in verdict ? verdict.missing[0] : undefined
     if (lack?.what !== 'consent') return
     const next = goOn(context.keys, row.id, { ...row.progress, decision: 'allowed' })

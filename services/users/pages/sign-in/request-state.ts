@@ -33,7 +33,7 @@ export async function requestStateOf(
   if ('notice' in reading) return reading
   const { asked, fault, ...requested } = { asked: undefined, fault: undefined, ...reading }
   const facts = requestFacts(asked, row.beganAt, progress)
-  const people = await findCandidates(context, requested, { ...opened, door: 'page', facts }, call)
+  const people = await findCandidates(context, requested, { ...opened, stage: 'page', facts }, call)
   const found = people.find(({ signedInUser }) => signedInUser.sessionId === row.sessionId)
   const chosen = progress.asksName
     ? undefined

@@ -203,7 +203,7 @@ describe('a person comes to an application:', () => {
     }
     const scope = 'openid urn:zitadel:iam:org:domain:primary:ACME.example'
     const { code } = told(await browser.authorize({ clientId: 'first', scope }))
-    // Later doors judge it again.
+    // Later stages judge it again.
     expect(await granted(code!)).toMatchObject({ organizationScope: 'acme' })
     // Blanks too many separate nothing.
     for (const text of [` ${scope}  profile `, ' ', ''])
