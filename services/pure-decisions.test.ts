@@ -19,7 +19,9 @@ test('no decision makes an id or asks for the time', () => {
 })
 
 test('nor does the code that decisions share: the vocabulary and the rules of codes', () => {
-  const shared = files.filter(({ file }) => /\/vocabulary(\/|\.ts)|^users\/email\//.test(file))
+  const shared = files.filter(({ file }) =>
+    /\/vocabulary(\/|\.ts)|^users\/\w+\/events\/|^users\/directory\/email\//.test(file),
+  )
   expect(shared.length).toBeGreaterThan(10)
   expect(shared.filter(({ text }) => impure.test(text)).map(({ file }) => file)).toEqual([])
 })

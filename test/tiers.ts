@@ -29,8 +29,8 @@ export const secondTier = [
   'services/notifier/webhooks/{webhooks,webhook-queue}.integration.test.ts',
   'services/users/bootstrap.integration.test.ts',
   // They measure.
-  'services/users/{registration,sign-in}/answers-in-time.integration.test.ts',
-  'services/users/erasure/{cleaning-queue,erase-again,set-back}.integration.test.ts',
+  'services/users/{pages/registration,sessions}/answers-in-time.integration.test.ts',
+  'services/users/directory/erasure/{cleaning-queue,erase-again,set-back}.integration.test.ts',
   'test/rpc/one-meaning.integration.test.ts',
   'test/{event-streams,metrics,metrics-of-calls,metrics-of-work,misfits,traces,old-servers,quiet-outages,start-without-postgres,poolers,upgrade-keys,waits}.test.ts',
   // The operator's commands: the first tier tries them with the house of stopped-house alone.
@@ -62,7 +62,7 @@ export const counting = [
   'services/gateway/listen/{crowds,whole-answers}.integration.test.ts',
   'services/notifier/ledger/intake-lag.integration.test.ts',
   'services/notifier/oldest-waiting.integration.test.ts',
-  'services/users/passwords/limits-counted.integration.test.ts',
+  'services/users/directory/passwords/limits-counted.integration.test.ts',
   'test/rpc/serve.integration.test.ts',
   'test/{metrics,metrics-of-calls,metrics-of-work,traces}.test.ts',
 ]

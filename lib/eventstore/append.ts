@@ -207,7 +207,8 @@ function toBatch(
     ...(encryption ? encryption.keys(keys) : keys),
     ...encryption?.subjects(first.values(), last.values()),
     uses: countUses(changes),
-    rooms: countRooms(changes),
+    // Former replicas and their SQL know it by this name.
+    rooms: countGuards(changes),
     answers: more.answers,
   }
   const isPlain = Object.values(lists).every((list) => list.length === 0) && !more.commits
@@ -254,12 +255,12 @@ function countUses(changes: Decided[]) {
   return [...counted.values()]
 }
 
-function countRooms(changes: Decided[]) {
-  const rooms = Map.groupBy(
-    changes.flatMap(({ decision }) => decision.rooms ?? []),
+function countGuards(changes: Decided[]) {
+  const guards = Map.groupBy(
+    changes.flatMap(({ decision }) => decision.guards ?? []),
     ({ key }) => key,
   )
-  return [...rooms].map(([key, all]) => {
+  return [...guards].map(([key, all]) => {
     const { most, counted } = all[0]!
     return { key, number: all.length, most, counted_by: counted.by, counted_of: counted.of }
   })

@@ -30,7 +30,7 @@ export interface Use {
 }
 
 /** A place in a set that has a largest size. */
-export interface Room {
+export interface Guard {
   /** Names the set. Changes that add to it wait for each other. */
   key: string
   /** A function of the service's schema that counts the set, of which it gets this. It may stop counting at `most`. */
@@ -52,7 +52,7 @@ export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
   /** Uses to count in the transaction of the change. A change that is not stored does not count. */
   uses?: Use[]
   /** Places that the change takes. They are counted in its transaction, so that no set has more than it may. */
-  rooms?: Room[]
+  guards?: Guard[]
   /**
    * Data that no event may hold, such as the hash of a password. It is stored in the same transaction. Without events it
    * is stored only where the decision `commits`.

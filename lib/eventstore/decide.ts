@@ -40,11 +40,11 @@ export function decideBatch(
       if (taken) throw taken.taken
       const exceeded = decision.uses?.filter(({ key }) => free.get(key) === 0)
       if (exceeded?.length) throw longestWait(exceeded, over)
-      const full = decision.rooms?.find(({ key }) => (free.get(key) ?? 1) < 1)
+      const full = decision.guards?.find(({ key }) => (free.get(key) ?? 1) < 1)
       if (full) throw full.full
       const { after, events } = apply(pending, decision, before, vocabulary, now, mostEventBytes)
       current.set(keyText(after), after)
-      for (const { key } of [...(decision.uses ?? []), ...(decision.rooms ?? [])])
+      for (const { key } of [...(decision.uses ?? []), ...(decision.guards ?? [])])
         if (free.has(key)) free.set(key, free.get(key)! - 1)
       for (const key of (decision.releases ?? []).map(claimText)) {
         claimed.delete(key)

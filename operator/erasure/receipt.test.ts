@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeAuditKey } from '#lib/audit-log/checkpoint'
-import { receiptType, signNow } from '../../services/users/oauth/keys/sign-now.ts'
+import { receiptType, signNow } from '../../services/users/openid/tokens/keys/sign-now.ts'
 import { verifyReceipt } from './receipt.ts'
 
 test('a receipt in another spelling is not the one that was made', async () => {

@@ -1,6 +1,6 @@
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import { isStrict } from '#lib/audit-log/checkpoint'
-import { receiptType } from '../../services/users/oauth/keys/sign-now.ts'
+import { receiptType } from '../../services/users/openid/tokens/keys/sign-now.ts'
 import type { Called, Command } from '../command.ts'
 import { textOf } from '../read-files.ts'
 import { Refusal } from '../refusal.ts'

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { storeUnavailable } from '#lib/database/database'
 import { bootstrap } from './bootstrap.ts'
-import { authenticate } from './operations/internal/authenticate.ts'
-import { verifyPassword } from './sign-in/password.ts'
-import { callIn, openUsers, type TestUsers } from './test-users.ts'
+import { authenticate } from './internal/authenticate.ts'
+import { verifyPassword } from './directory/passwords/password.ts'
+import { callIn, openUsers, type TestUsers } from './testing/test-users.ts'
 import { createHash } from 'node:crypto'
 
 let database: TestDatabase

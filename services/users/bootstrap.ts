@@ -10,10 +10,10 @@ import { createWaits } from '#lib/health/waits'
 import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
-import { claimUserName } from './new-user.ts'
-import { hashPassword } from './sign-in/password.ts'
-import { newToken, storeToken } from './token.ts'
-import type { User, UserEvent } from './vocabulary/user.ts'
+import { claimUserName } from './directory/new-user.ts'
+import { hashPassword } from './directory/passwords/password.ts'
+import { newToken, storeToken } from './directory/tokens/token.ts'
+import type { User, UserEvent } from './directory/events/user.ts'
 
 const lock = 7_265_003
 const organizationId = instance.organization.id

@@ -1,10 +1,10 @@
 import { everybodyOf, everythingOf } from '#lib/events/hints'
 import type { Happened } from '#lib/outbox/announcer'
-import { endsUse } from './states/user-state.ts'
-import { authorizationType } from './vocabulary/authorization.ts'
-import { closureType } from './vocabulary/closure.ts'
-import { consentType } from './vocabulary/consent.ts'
-import { organizationType } from './vocabulary/organization.ts'
+import { endsUse } from './directory/states/user-state.ts'
+import { authorizationType } from './openid/events/authorization.ts'
+import { closureType } from './openid/events/closure.ts'
+import { consentType } from './openid/events/consent.ts'
+import { organizationType } from './directory/events/organization.ts'
 
 /** The user whose tokens an event ends; or the organization, application or project that closes. */
 export function callerChangedBy({ aggregate_type, aggregate_id, type, payload }: Happened): string | undefined {

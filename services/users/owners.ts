@@ -2,7 +2,7 @@ import { evenUnreadable } from '#lib/eventstore/aggregate'
 import type { Store } from '#lib/eventstore/store'
 import type { FindOwner } from '#lib/rpc/authorize'
 import type { Context } from './context.ts'
-import { ownerOf } from './sign-in/sessions.ts'
+import { ownerOf } from './sessions/sessions.ts'
 
 type Owner = { userId: string; organizationId: string }
 

@@ -1,13 +1,13 @@
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { deleteUses } from '#lib/database/delete-in-portions'
-import { pruneAuthorizations } from './authorization/prune-authorizations.ts'
-import { deleteRequests } from './authorization/request/request-row.ts'
-import { deleteBrowsers } from './browsers/browser.ts'
+import { pruneAuthorizations } from './openid/authorization/prune-authorizations.ts'
+import { deleteRequests } from './openid/request/request-row.ts'
+import { deleteBrowsers } from './sessions/browsers/browser.ts'
 import type { Context } from './context.ts'
-import { deleteAddresses } from './throttles/known-addresses.ts'
-import { pruneSessions } from './sign-in/sessions.ts'
-import { deleteUsed } from './oauth/single-use.ts'
-import { deleteFullBuckets } from './throttles/token-buckets.ts'
+import { deleteAddresses } from './directory/rate-limits/known-addresses.ts'
+import { pruneSessions } from './sessions/sessions.ts'
+import { deleteUsed } from './openid/clients/single-use.ts'
+import { deleteFullBuckets } from './directory/rate-limits/token-buckets.ts'
 
 const every = 10 * 60_000
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createDatabase } from '#test/support/database'
-import { openUsers } from './test-users.ts'
+import { openUsers } from './testing/test-users.ts'
 
 test('no index looks at what a change of a user changes, so PostgreSQL updates its row in place', async () => {
   const database = await createDatabase()

@@ -109,7 +109,7 @@ describe('no error escapes the catalogue:', () => {
       'lib/errors.ts',
       'lib/rpc/call.ts',
       'lib/status.ts',
-      'services/users/throttles/throttle.ts',
+      'services/users/directory/rate-limits/throttle.ts',
     ])
   })
 

@@ -2,7 +2,7 @@ import type { AddOIDCApplicationResponse } from '#gen/roster/grants/v1/applicati
 import { newToken } from '#lib/credentials/token-text'
 import { limitReached } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
-import type { Decision, Room } from '#lib/eventstore/command'
+import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
 import { v7 as uuid } from 'uuid'
@@ -48,7 +48,7 @@ export async function addApplication(
       return {
         organizationId: call.organizationId,
         claims: [{ ...clientKey(clientId), taken: clientIdTaken() }],
-        rooms: [roomOf(projectId)],
+        guards: [guardOf(projectId)],
         events: [{ type: 'added', payload }],
         writes: secret ? [storeClientSecret(secret.text, secret.id, id)] : [],
         answer: undefined,
@@ -60,7 +60,7 @@ export async function addApplication(
 
 const mostApplications = 100
 
-function roomOf(projectId: string): Room {
+function guardOf(projectId: string): Guard {
   const full = `A project has at most ${mostApplications} applications.`
   return {
     key: JSON.stringify(['applications', projectId]),

@@ -1,5 +1,5 @@
 import { RosterError } from '#lib/errors'
-import type { Decision, Room } from '#lib/eventstore/command'
+import type { Decision, Guard } from '#lib/eventstore/command'
 import { memberKey } from '../holdings.ts'
 import type { MemberEvent, NewMember } from '../vocabulary/member.ts'
 
@@ -9,7 +9,7 @@ export function addedMember(organizationId: string, member: NewMember): Decision
   return {
     organizationId,
     claims: [{ ...memberKey(organizationId, member), taken }],
-    rooms: [roomOf(organizationId, member.userId)],
+    guards: [guardOf(organizationId, member.userId)],
     events: [{ type: 'added', payload: member }],
     answer: undefined,
   }
@@ -19,7 +19,7 @@ export function addedMember(organizationId: string, member: NewMember): Decision
 const mostGiven = 1000
 
 // Others give a user memberships, and somebody has to hold them all. So each organization has a limit of its own.
-function roomOf(organizationId: string, userId: string): Room {
+function guardOf(organizationId: string, userId: string): Guard {
   const full = `The organization gave the user ${mostGiven} memberships already.`
   return {
     key: JSON.stringify(['memberships', organizationId, userId]),

@@ -1,8 +1,0 @@
-import { RosterError } from '#lib/errors'
-
-/** Another tab was faster. No caller gets this error: the page that comes next says what is so now. */
-export class Overtaken extends RosterError {
-  constructor() {
-    super('ABORTED', 'OVERTAKEN', 'Another answer was faster.')
-  }
-}

@@ -1,0 +1,87 @@
+import { RosterError } from '#lib/errors'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Use } from '#lib/eventstore/command'
+import { orUnavailable, type Write } from '#lib/database/database'
+import { eventColumns } from '#lib/eventstore/event-page'
+import type { StoredEvent } from '#lib/events/stored-event'
+import type { Context } from '../../context.ts'
+import type { User, UserEvent } from '../events/user.ts'
+import { sameAddress } from './address.ts'
+import { mailUses } from './mail-uses.ts'
+
+// Milliseconds after which a notice comes too late to help.
+const lifetime = 3 * 86_400_000
+
+/** A notice to a former address: its event, its row and the uses of its mail. */
+export interface Notice {
+  event: UserEvent
+  write: Write
+  uses: Use[]
+}
+
+/**
+ * The notice to the present address of its change; undefined where the address was never verified, or stays.
+ * Notices are counted apart from other mails: no one can use up the limit of a user's notices beforehand. Where
+ * there were too many, the error is `noticeDropped`.
+ */
+export function requestNotice(
+  context: Pick<Context, 'config' | 'keys'>,
+  { id, organizationId, state }: Aggregate<User>,
+  email: string,
+  noticeId: string,
+  now: Date,
+): Notice | undefined {
+  const human = state?.human
+  if (!human?.isVerified || sameAddress(human.email, email)) return undefined
+  const expiresAt = new Date(now.getTime() + lifetime).toISOString()
+  return {
+    event: { type: 'email.notice.requested', payload: { noticeId, expiresAt } },
+    // The address is in the events alone: `findNotice`.
+    write: (sql) => sql`
+      insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at)
+      values (${noticeId}, ${id}, 'email-changed', ${now}, ${expiresAt})
+    `,
+    uses: mailUses(context, human.email, organizationId, 'notice').map((use) => ({
+      ...use,
+      exceeded: () => noticeDropped,
+    })),
+  }
+}
+
+/** The address that a notice is for, and its times; undefined where the notice is sent or over. */
+export async function findNotice(
+  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  userId: string,
+  noticeId: string,
+): Promise<{ address: string; expiresAt: Date; requestedAt: Date } | undefined> {
+  const [notice] = await orUnavailable(sql<{ expiresAt: Date; requestedAt: Date }[]>`
+    select expires_at as "expiresAt", requested_at as "requestedAt" from unsent_mails
+    where mail_id = ${noticeId} and user_id = ${userId} and kind = 'email-changed' and expires_at > roster_now()
+  `)
+  if (!notice) return undefined
+  const address = await findFormerAddress({ sql, personal }, userId, noticeId)
+  return address === undefined ? undefined : { ...notice, address }
+}
+
+// The notice follows its change, so the address before that is the last but one.
+async function findFormerAddress(
+  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  userId: string,
+  noticeId: string,
+): Promise<string | undefined> {
+  const rows = await orUnavailable(sql<StoredEvent[]>`
+    select ${eventColumns(sql)} from events
+    where aggregate_type = 'user' and aggregate_id = ${userId} and type in ('human.added', 'email.changed')
+      and sequence < (
+        select sequence from events where aggregate_type = 'user' and aggregate_id = ${userId}
+          and type = 'email.notice.requested' and payload ->> 'noticeId' = ${noticeId}
+      )
+    order by events.sequence desc limit 2
+  `)
+  const changes = await orUnavailable(personal.decryptEvents(sql, rows))
+  const former: { email?: string } | undefined = changes[1]?.payload
+  return former?.email
+}
+
+/** Too many notices went to the address, or to users of the organization. The change itself must not fail by it. */
+export const noticeDropped = new RosterError('RESOURCE_EXHAUSTED', 'MAILS_THROTTLED', 'There were too many notices.')

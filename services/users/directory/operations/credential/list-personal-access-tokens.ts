@@ -1,0 +1,18 @@
+import type {
+  ListPersonalAccessTokensRequest,
+  ListPersonalAccessTokensResponse,
+} from '#gen/roster/users/v1/credential_service'
+import { details } from '#lib/eventstore/aggregate'
+import type { Context } from '../../../context.ts'
+import { datesOf, loadCredentials } from '../../machine-credentials/machine-credentials.ts'
+
+export async function listPersonalAccessTokens(
+  { store }: Context,
+  { userId }: ListPersonalAccessTokensRequest,
+): Promise<ListPersonalAccessTokensResponse> {
+  const { user, credentials } = await loadCredentials(store, userId, 'pat')
+  return {
+    details: details(user),
+    tokens: credentials.map((credential) => ({ tokenId: credential.id, ...datesOf(credential) })),
+  }
+}

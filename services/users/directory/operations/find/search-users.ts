@@ -1,0 +1,122 @@
+import { type SearchUsersRequest, type SearchUsersResponse, UserFieldName } from '#gen/roster/users/v1/user_search'
+import type { Violation } from '#lib/errors'
+import { subjectKeyOf } from '#lib/encryption/personal'
+import { permissionDenied } from '#lib/rpc/authorize'
+import { holds } from '#lib/rpc/caller'
+import { callerIn } from '#lib/rpc/caller-in'
+import type { Call } from '#lib/rpc/headers'
+import { search, type Order } from '#lib/search/search'
+import type { Context } from '../../../context.ts'
+import { checkQueries, userConditions } from '../../search/user-conditions.ts'
+import { showUser } from '../../search/show-user.ts'
+import type { User } from '../../events/user.ts'
+
+export const searchUsers = {
+  async permit(request: SearchUsersRequest, call: Call): Promise<void> {
+    if (holds(call.caller, 'user.read')) return
+    if (request.allOrganizations) throw permissionDenied()
+    // A request with more is refused later.
+    for (const id of new Set(namedOrganizations(request).slice(0, mostQueries)))
+      if (!holds(await callerIn(call, id), 'user.read', id)) throw permissionDenied()
+  },
+
+  check(_context: Context, request: SearchUsersRequest, call: Call): Violation[] {
+    const { sortingColumn, queries } = request
+    const isIndexed = scopeOf(request, call) !== undefined || everywhere.has(sortingColumn)
+    const description = 'must be the creation date or the user name if users of all organizations are searched'
+    return [...checkQueries(queries), ...(isIndexed ? [] : [{ field: 'sortingColumn', description }])]
+  },
+
+  async handle(context: Context, request: SearchUsersRequest, call: Call): Promise<SearchUsersResponse> {
+    const { sql } = context
+    const organizationId = scopeOf(request, call)
+    const byEmail = request.sortingColumn === UserFieldName.USER_FIELD_NAME_EMAIL
+    const sorted = byEmail ? sql`e` : sql`u`
+    const within = organizationId === undefined ? sql`true` : sql`${sorted}.organization_id = ${organizationId}`
+    const { rows, nextCursor, total } = await search<{ stored: StoredUser }>(context, {
+      method: 'SearchUsers',
+      request,
+      call,
+      columns: sql`(${selectStored(context)}) as stored`,
+      from: byEmail ? sql`found_addresses e join found_users u on u.user_id = e.user_id` : sql`found_users u`,
+      where: sql`${within} and ${userConditions(sql, request.queries, organizationId)}`,
+      order: orderOf(context, request),
+    })
+    return { users: rows.flatMap(({ stored }) => show(context, stored)), nextCursor, total }
+  },
+}
+
+const mostQueries = 50
+
+// Only these orders have an index over all organizations.
+const everywhere: ReadonlySet<UserFieldName> = new Set([
+  UserFieldName.USER_FIELD_NAME_UNSPECIFIED,
+  UserFieldName.USER_FIELD_NAME_CREATION_DATE,
+  UserFieldName.USER_FIELD_NAME_USER_NAME,
+])
+
+function namedOrganizations({ queries }: SearchUsersRequest): string[] {
+  return queries.flatMap(({ query }) => (query?.$case === 'organizationIdQuery' ? [query.value.organizationId] : []))
+}
+
+/** The organization to search in; undefined for all of them. */
+function scopeOf(request: SearchUsersRequest, call: Call): string | undefined {
+  return namedOrganizations(request)[0] ?? (request.allOrganizations ? undefined : call.organizationId)
+}
+
+function orderOf({ sql }: Context, { sortingColumn, descending }: SearchUsersRequest): Order {
+  const by = (column: Order['by'][number]['column'], type: Order['by'][number]['type'] = 'text'): Order => ({
+    by: [
+      { column, type },
+      { column: sortingColumn === UserFieldName.USER_FIELD_NAME_EMAIL ? sql`e.user_id` : sql`u.user_id`, type: 'text' },
+    ],
+    descending,
+  })
+  switch (sortingColumn) {
+    case UserFieldName.USER_FIELD_NAME_USER_NAME:
+      return by(sql`u.user_name`)
+    case UserFieldName.USER_FIELD_NAME_FIRST_NAME:
+      return by(sql`u.first_name`)
+    case UserFieldName.USER_FIELD_NAME_LAST_NAME:
+      return by(sql`u.last_name`)
+    case UserFieldName.USER_FIELD_NAME_DISPLAY_NAME:
+      return by(sql`u.display_name`)
+    case UserFieldName.USER_FIELD_NAME_EMAIL:
+      return by(sql`e.email`)
+    default:
+      return by(sql`u.created_at`, 'timestamptz')
+  }
+}
+
+interface StoredUser {
+  id: string
+  organizationId: string
+  sequence: number
+  createdAt: string
+  changedAt: string
+  state: unknown
+  key: string | null
+}
+
+function selectStored({ sql }: Context) {
+  return sql`
+    select jsonb_build_object(
+      'id', id, 'organizationId', organization_id, 'sequence', sequence, 'createdAt', created_at,
+      'changedAt', changed_at, 'state', state #- '{machine,credentials}' #- '{human,code}',
+      'key', ${subjectKeyOf(sql, sql`aggregates.id`)}
+    )
+    from aggregates where type = 'user' and id = u.user_id
+  `
+}
+
+// A user that was removed meanwhile is left out. So is one whose row somebody changed, and the others are found.
+function show({ personal, log }: Context, { createdAt, changedAt, key, ...stored }: StoredUser) {
+  const user = { ...stored, type: 'user', createdAt: new Date(createdAt), changedAt: new Date(changedAt) }
+  try {
+    const state = personal.decryptState({ ...user, key }) as User | undefined
+    return state ? [showUser({ ...user, state })] : []
+  } catch (error) {
+    log.error({ err: error, userId: user.id }, 'the state of a user cannot be decrypted: searches leave the user out')
+    return []
+  }
+}

@@ -1,0 +1,32 @@
+import type { SetPasswordRequest, SetPasswordResponse } from '#gen/roster/users/v1/password_service'
+import type { Violation } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../../context.ts'
+import { changePassword, type Proof } from '../../passwords/change-password.ts'
+import { countGuess } from '../../passwords/current-password.ts'
+import { requireMayActOn } from '../../may-act-on.ts'
+
+export const setPassword = {
+  permit: ({ userId }: SetPasswordRequest, call: Call, _holdsPermission: boolean, context: Context): Promise<void> =>
+    requireMayActOn(context, userId, call),
+
+  // Otherwise a stolen session would be enough to keep its owner out, also that of an administrator.
+  check: (_context: Context, { userId, verification }: SetPasswordRequest, { caller }: Call): Violation[] =>
+    userId === caller.userId && !verification
+      ? [{ field: 'currentPassword', description: 'or a verificationCode is needed for the own password' }]
+      : [],
+
+  /** A replayed request may be a guess, so it counts like any other. */
+  beforeReplay: async (context: Context, { userId, verification }: SetPasswordRequest, call: Call) =>
+    verification?.$case === 'currentPassword' ? (await countGuess(context, userId, call)).takeBack : undefined,
+
+  handle: (context: Context, request: SetPasswordRequest, call: Call): Promise<SetPasswordResponse> => {
+    const { userId, newPassword, verification } = request
+    return changePassword(context, { userId, newPassword: newPassword!.password, proof: proofOf(verification) }, call)
+  },
+}
+
+function proofOf(verification: SetPasswordRequest['verification']): Proof | undefined {
+  if (verification?.$case === 'verificationCode') return { kind: 'code', code: verification.value }
+  return verification && { kind: 'password', password: verification.value, field: 'currentPassword' }
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import type { AddHumanUserRequest, AddHumanUserResponse } from '#gen/roster/users/v1/user_service'
+import type { Violation } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Command, Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../../../context.ts'
+import { checkAddress } from '../../email/address.ts'
+import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
+import { type Vouch, vouching } from '../../login-names/vouching.ts'
+import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
+import { statuses } from '../../organizations/statuses.ts'
+import { refuseRemovedOrganization } from '../../../../organization-status.ts'
+import { hashPassword } from '../../passwords/password.ts'
+import type { VouchedOn } from '../../events/code.ts'
+import type { User, UserEvent } from '../../events/user.ts'
+
+export const addHumanUser = {
+  check: (context: Context, request: AddHumanUserRequest): Violation[] => checkHuman(context, request),
+
+  async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
+    const passwordHash =
+      request.password === undefined
+        ? undefined
+        : await hashPassword(request.password, { lane: call.caller.userId, deadline: call.deadline })
+    const vouch = await vouching(context, call.organizationId, [request.email?.verification], call)
+    return context.store.execute(createHuman(context, request, call, vouch, passwordHash))
+  },
+}
+
+/** The problems of a new human that the contract does not declare. `prefix` is the path to the human. */
+export function checkHuman(context: Context, { email }: AddHumanUserRequest, prefix = ''): Violation[] {
+  return [
+    ...checkAddress(email?.email ?? '', `${prefix}email.email`),
+    // Every caller who may create a user holds user.write.
+    ...checkVerification(context, email?.verification, true, `${prefix}email.`),
+  ]
+}
+
+export function createHuman(
+  context: Context,
+  request: AddHumanUserRequest,
+  call: Call,
+  vouch: Vouch,
+  passwordHash?: string,
+): Command<User, UserEvent, string | undefined, AddHumanUserResponse> {
+  const userId = request.userId ?? uuid()
+  const codeId = randomUUID()
+  const email = request.email!.email
+  return {
+    aggregate: { type: 'user', id: userId },
+    creates: true,
+    reads: [statuses.key(call.organizationId)],
+    call,
+    decide(user, now, [status]) {
+      refuseRemovedOrganization(status!)
+      const { organizationId } = call
+      const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
+      return decide(user, request, call, { code, vouchedOn: vouch(email) }, passwordHash)
+    },
+    respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
+  }
+}
+
+function decide(
+  user: Aggregate<User>,
+  request: AddHumanUserRequest,
+  { organizationId, caller }: Call,
+  { code, vouchedOn }: { code: CodeRequest | undefined; vouchedOn: VouchedOn | undefined },
+  passwordHash: string | undefined,
+): Decision<UserEvent, string | undefined> {
+  refuseTakenId(user)
+  const { userName } = request
+  const added: UserEvent = {
+    type: 'human.added',
+    payload: {
+      userName,
+      profile: newProfile(request.profile!),
+      email: request.email!.email,
+      isVerified: code === undefined,
+      ...(!code && vouchedOn && { vouchedOn }),
+    },
+  }
+  const requested = code && codeRequested(code, 'creation', { callerId: caller.userId, userId: user.id, vouchedOn })
+  return {
+    organizationId,
+    claims: [claimUserName(organizationId, userName)],
+    events: requested ? [added, requested.event] : [added],
+    uses: requested?.uses ?? [],
+    writes:
+      passwordHash === undefined
+        ? []
+        : [(sql) => sql`insert into passwords (user_id, hash) values (${user.id}, ${passwordHash})`],
+    answer: code?.returned,
+  }
+}

@@ -1,0 +1,46 @@
+import type { AddMachineUserRequest, AddMachineUserResponse } from '#gen/roster/users/v1/user_service'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Command, Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../../../context.ts'
+import { claimUserName, refuseTakenId } from '../../new-user.ts'
+import { statuses } from '../../organizations/statuses.ts'
+import { refuseRemovedOrganization } from '../../../../organization-status.ts'
+import type { User, UserEvent } from '../../events/user.ts'
+
+export async function addMachineUser(
+  { store }: Context,
+  request: AddMachineUserRequest,
+  call: Call,
+): Promise<AddMachineUserResponse> {
+  return store.execute(createMachine(request, call))
+}
+
+export function createMachine(
+  request: AddMachineUserRequest,
+  call: Call,
+): Command<User, UserEvent, void, AddMachineUserResponse> {
+  return {
+    aggregate: { type: 'user', id: request.userId ?? uuid() },
+    creates: true,
+    reads: [statuses.key(call.organizationId)],
+    call,
+    decide(user, _now, [status]) {
+      refuseRemovedOrganization(status!)
+      return decide(user, request, call.organizationId)
+    },
+    respond: ({ after }) => ({ userId: after.id, details: details(after) }),
+  }
+}
+
+function decide(user: Aggregate<User>, request: AddMachineUserRequest, organizationId: string): Decision<UserEvent> {
+  refuseTakenId(user)
+  const { userName, name, description, accessTokenType } = request
+  return {
+    organizationId,
+    claims: [claimUserName(organizationId, userName)],
+    events: [{ type: 'machine.added', payload: { userName, name, description, accessTokenType } }],
+    answer: undefined,
+  }
+}

@@ -1,0 +1,108 @@
+import type { ObjectDetails } from '#gen/roster/object/v1/object'
+import { RosterError } from '#lib/errors'
+import { type Aggregate, type AggregateKey, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { hashPassword } from './password.ts'
+import { existing } from '../states/user-state.ts'
+import { networkOf } from '../rate-limits/token-buckets.ts'
+import { passwordOf, type User, type UserEvent } from '../events/user.ts'
+import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
+import { statuses } from '../organizations/statuses.ts'
+import { codeInvalid, countTry, judge, keysOf } from './reset-code.ts'
+import { storePassword } from './store-password.ts'
+
+/** A proof that the caller may change a password: the present one, in a field of the request, or a code. */
+export type Proof = { kind: 'password'; password: string; field: string } | { kind: 'code'; code: string }
+
+/** A change of a password, and the proof for it. Without one, the caller has permission. */
+export interface PasswordChange {
+  userId: string
+  newPassword: string
+  proof?: Proof | undefined
+}
+
+/**
+ * Changes the password of a human. The user's sessions end, except the one that the user calls with, and so do all
+ * authorizations, except those that began with that one. The errors of
+ * the proof come first: `countTry` or `proveCurrentPassword`. Then NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION
+ * NOT_A_HUMAN.
+ */
+export async function changePassword(
+  context: Context,
+  { userId, newPassword, proof }: PasswordChange,
+  call: Call,
+): Promise<{ details: ObjectDetails }> {
+  const { reads, holds } = await prove(context, userId, proof, call)
+  const { caller, clientAddress, deadline } = call
+  // Hashing takes long, so it comes after the proof.
+  const lane = caller.userId || (networkOf(clientAddress) ?? clientAddress)
+  const hash = await hashPassword(newPassword, { lane, deadline })
+  const kept = caller.userId === userId ? caller.sessionId : ''
+  const keptSessionId = await sessionToKeep(context, kept)
+  return context.store.execute({
+    aggregate: { type: 'user', id: userId },
+    reads,
+    call,
+    decide({ state }: Aggregate<User>, now, read): Decision<UserEvent> {
+      // Somebody may have changed all since the proof.
+      const codeId = holds(state, read, now)
+      refuseMachine(state)
+      return {
+        events: [
+          {
+            type: 'password.changed',
+            payload: { ...(codeId !== undefined && { codeId }), ...(keptSessionId !== undefined && { keptSessionId }) },
+          },
+        ],
+        writes: storePassword(userId, hash, kept),
+        answer: undefined,
+      }
+    },
+    respond: ({ after }) => ({ details: details(after) }),
+  })
+}
+
+// Returns the check that the proof still holds: it throws where not, and returns the id of the code.
+async function prove(context: Context, userId: string, proof: Proof | undefined, call: Call): Promise<Proved> {
+  if (proof?.kind === 'code') {
+    const organizationId = await countTry(context, userId, proof.code, call)
+    return {
+      reads: [keysOf(userId)[0], statuses.key(organizationId)],
+      holds(user, [code, status], now) {
+        const judged = { user, code: code!.state, status: status!.state, typed: proof.code }
+        const { answer, codeId } = judge(context.keys, userId, judged, now)
+        if (answer !== 'right') throw codeInvalid()
+        return codeId
+      },
+    }
+  }
+  refuseMachine((await context.store.load<User>('user', userId))?.state)
+  const proved = proof && (await proveCurrentPassword(context, userId, proof, call))
+  return {
+    reads: [],
+    holds(user) {
+      if (proof && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
+      return undefined
+    },
+  }
+}
+
+interface Proved {
+  reads: AggregateKey[]
+  // Each of the aggregates that were read has a state of its own kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  holds(user: User | undefined, read: Aggregate<any>[], now: Date): string | undefined
+}
+
+// No other session begins authorizations.
+async function sessionToKeep({ store }: Context, id: string): Promise<string | undefined> {
+  const session = id === '' ? undefined : await store.load<{ signOuts?: number }>('session', id)
+  // One of a former release begins no authorization.
+  return session?.state.signOuts === undefined ? undefined : id
+}
+
+function refuseMachine(user: User | undefined): void {
+  if (!existing(user).human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a password.')
+}

@@ -1,0 +1,57 @@
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
+import { deriveCode, newCode } from '../email/code.ts'
+import { mailUses } from '../email/mail-uses.ts'
+import type { Human } from '../events/human.ts'
+import { type PasswordCode, type PasswordCodeEvent, roundOf } from '../events/password-code.ts'
+
+/**
+ * Whether the address of a human may get a code for a new password. It is verified, and not changed of late, unless
+ * somebody else with permission verified it. The owner of the former address so has time to act.
+ */
+export function canRecover(
+  { isVerified, emailVouched, emailSince }: Human,
+  { PASSWORD_RESET_AFTER_EMAIL_CHANGE: wait }: Pick<Config, 'PASSWORD_RESET_AFTER_EMAIL_CHANGE'>,
+  now: Date,
+): boolean {
+  if (!isVerified) return false
+  return emailVouched === true || emailSince === undefined || now.getTime() - Date.parse(emailSince) >= wait * 1000
+}
+
+/** A user who gets a code, and how. */
+export interface Recovery {
+  codeId: string
+  human: Human
+  /** The code is given to the caller; else it is mailed. */
+  returned: boolean
+  urlTemplate?: string | undefined
+  /** `stranger`: the caller has no permission. */
+  by: 'code' | 'stranger'
+  askedBy?: string
+}
+
+/** Everybody whose roles must cover those of the user when a code is used: they can see it. */
+export function seersOf({ askedBy, delivery }: Pick<PasswordCode, 'askedBy' | 'delivery'>, human: Human) {
+  return delivery === 'returned' ? [askedBy] : [askedBy, human.emailSetBy]
+}
+
+/** The decision to make a code, and the code itself where the caller gets it. */
+export function makeCode(
+  { config, keys }: Pick<Context, 'config' | 'keys'>,
+  { id: userId, organizationId }: Pick<Aggregate, 'id' | 'organizationId'>,
+  { codeId, human, returned, urlTemplate, by, askedBy }: Recovery,
+  now: Date,
+): Decision<PasswordCodeEvent, string | undefined> {
+  const seen = (returned || urlTemplate !== undefined) && askedBy !== undefined
+  const facts = newCode(codeId, keys, config.PASSWORD_CODE_LIFETIME, now)
+  const code = { ...facts, round: roundOf(human), ...(seen && { askedBy }) }
+  if (returned) {
+    const answer = deriveCode(keys, code, userId, human.email, 'password-code')
+    return { organizationId, events: [{ type: 'returned', payload: code }], answer }
+  }
+  const payload = { ...code, ...(urlTemplate !== undefined && { urlTemplate }) }
+  const uses = mailUses({ config, keys }, human.email, organizationId, by)
+  return { organizationId, events: [{ type: 'requested', payload }], uses, answer: undefined }
+}

@@ -1,0 +1,62 @@
+import type { AuthenticateRequest, AuthenticateResponse } from '#gen/roster/users/v1/internal_service'
+import { RosterError } from '#lib/errors'
+import { everybodyOf, everythingOf } from '#lib/events/hints'
+import type { Call } from '#lib/rpc/headers'
+import { closureKey } from '../openid/applications/closures.ts'
+import { findPerson } from '../openid/authorization/later-facts.ts'
+import type { Context } from '../context.ts'
+import { readScope } from '../openid/tokens/scope.ts'
+import { type FoundToken, findToken } from '../directory/tokens/token.ts'
+
+export async function authenticate(
+  context: Context,
+  { tokenHash }: AuthenticateRequest,
+  call: Call,
+): Promise<AuthenticateResponse> {
+  const token = await findToken(context, tokenHash)
+  const known = token && (token.authorizationId === undefined ? own : await aboutPerson(context, token, call))
+  if (!token || !known) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The bearer token is not valid.')
+  const { userId, organizationId, human, sessionId, expiresAt, access, scope = access?.scope } = token
+  const forProject = access !== undefined && readScope(access.scope).projectId !== undefined
+  return {
+    userId,
+    organizationId,
+    human,
+    sessionId,
+    expirationDate: expiresAt ?? undefined,
+    scope,
+    forProject,
+    dpopThumbprint: access?.dpopThumbprint ?? undefined,
+    authorizationId: '',
+    ...known,
+    // Userinfo, which takes it, asks itself.
+    brief: known.brief && !forProject,
+  }
+}
+
+// All other tokens stand on their user alone.
+const own: Pick<AuthenticateResponse, 'standsOn' | 'brief'> = { standsOn: [], brief: false }
+
+// What an application has of a person ends with all that it stands on. It acts for the session that it began with.
+async function aboutPerson(
+  context: Context,
+  { authorizationId, expiresAt }: FoundToken,
+  call: Call,
+): Promise<(Partial<AuthenticateResponse> & typeof own) | undefined> {
+  const person = await findPerson(context, 'token', authorizationId!, call)
+  if (!person) return undefined
+  const { authorization, signedInUser, allowed } = person
+  const { application, project, sessionEnd } = allowed
+  return {
+    authorizationId: authorizationId!,
+    sessionId: authorization.state.sessionId,
+    expirationDate: sessionEnd && sessionEnd < expiresAt! ? sessionEnd : expiresAt!,
+    standsOn: [
+      everybodyOf(project.organizationId),
+      everythingOf(closureKey('application', application.id).id),
+      everythingOf(closureKey('project', project.id).id),
+    ],
+    // Whether the project admits the person is asked of grants, which announces no such change.
+    brief: signedInUser.access !== undefined,
+  }
+}

@@ -1,0 +1,139 @@
+import { batchCalls } from '#lib/batch-calls'
+import { orUnavailable, type Sql } from '#lib/database/database'
+import type { Origin } from '#lib/eventstore/command'
+import { isOpen, type OrganizationStatus } from '../../../organization-status.ts'
+import type { Context } from '../../context.ts'
+import { type Closure, closureType } from '../events/closure.ts'
+import type { MachineKey } from '../../directory/events/credentials.ts'
+import { organizationType } from '../../directory/events/organization.ts'
+import type { ApplicationCopy, OidcCopy, ProjectCopy } from './application-copy.ts'
+import { openness } from './closures.ts'
+import { noteCopies } from './note-copies.ts'
+
+/** What names an application: its client id, or its own id. */
+export type ApplicationName = { clientId: string } | { applicationId: string }
+
+export interface KnownApplication {
+  application: ApplicationCopy
+  project: ProjectCopy
+  /** SHA-256; null where it has no secret. */
+  secretHash: Buffer | null
+  /** Whether the organization of its project is neither deactivated nor removed. */
+  isOrganizationOpen: boolean
+}
+
+/** An application with the fault that somebody found in it. */
+export interface Judged<Fault> {
+  known: KnownApplication | undefined
+  fault: Fault | undefined
+}
+
+/**
+ * The fault of an application that was loaded. Where there is one, asks grants once before it says so: what grants has
+ * stored works at once. UNAVAILABLE.
+ */
+export async function confirmFault<Fault>(
+  context: Pick<Context, 'sql' | 'store' | 'grants'>,
+  name: ApplicationName,
+  copy: KnownApplication | undefined,
+  call: Origin,
+  faultOf: (known: KnownApplication | undefined) => Promise<Fault | undefined> | Fault | undefined,
+): Promise<Judged<Fault>> {
+  if ((await faultOf(copy)) === undefined) return { known: copy, fault: undefined }
+  const known = await askForApplication(context, name, call)
+  return { known, fault: await faultOf(known) }
+}
+
+async function askForApplication(
+  { sql, store, grants }: Pick<Context, 'sql' | 'store' | 'grants'>,
+  name: ApplicationName,
+  { requestId, deadline }: Origin,
+): Promise<KnownApplication | undefined> {
+  const by =
+    'clientId' in name
+      ? ({ $case: 'clientId', value: name.clientId } as const)
+      : ({ $case: 'applicationId', value: name.applicationId } as const)
+  const { copied } = await grants.lookupApplication({ by }, { requestId, deadline })
+  await noteCopies({ sql, store }, copied, { caller: { userId: '' }, requestId, deadline })
+  return copied.length > 0 ? loadApplication(sql, name) : undefined
+}
+
+/**
+ * The application as users knows it, with its project; undefined where it knows none, or a removed one. Decisions compare
+ * the closures again. Calls of the same moment share a statement. UNAVAILABLE STORE_UNAVAILABLE.
+ */
+export async function loadApplication(sql: Sql, name: ApplicationName): Promise<KnownApplication | undefined> {
+  let load = loaders.get(sql)
+  if (!load)
+    loaders.set(sql, (load = batchCalls((names) => loadRows(sql, names), { span: { name: 'load applications' } })))
+  const row = await load(name)
+  return row && !('removed' in row.state) ? knownAs(row, row.state) : undefined
+}
+
+const loaders = new WeakMap<Sql, (name: ApplicationName) => Promise<Row | undefined>>()
+
+async function loadRows(sql: Sql, names: ApplicationName[]): Promise<(Row | undefined)[]> {
+  const clientIds = names.flatMap((name) => ('clientId' in name ? name.clientId : []))
+  const ids = names.flatMap((name) => ('applicationId' in name ? name.applicationId : []))
+  // A join with the organization might read all of them.
+  const rows = await orUnavailable(sql<Row[]>`
+    select a.id, a.client_id as "clientId", a.organization_id as "organizationId", a.state,
+      a.secret_hash as "secretHash", p.state as project, closed.state as closure, shut.state as "projectClosure",
+      (
+        select o.state from aggregates o where o.type = ${organizationType} and o.id = a.organization_id collate "C"
+      ) as organization
+    from copies a
+    join copies p on p.type = 'project' and p.id = a.state ->> 'projectId'
+    left join aggregates closed on closed.type = ${closureType} and closed.id = 'application-' || a.id
+    left join aggregates shut on shut.type = ${closureType} and shut.id = 'project-' || p.id
+    where a.type = 'application' and (a.client_id = any(${clientIds}) or a.id = any(${ids}))
+  `)
+  return names.map((name) =>
+    rows.find((row) => ('clientId' in name ? row.clientId === name.clientId : row.id === name.applicationId)),
+  )
+}
+
+function knownAs(row: Row, { keys = [], ...settings }: StoredApplication): KnownApplication {
+  const { id, organizationId, secretHash, project, closure, projectClosure, organization } = row
+  const { checks = { roleCheck: false, hasProjectCheck: true, roleAssertion: false } } = project
+  return {
+    application: {
+      id,
+      organizationId,
+      ...settings,
+      keys: keys.map(({ keyId, ...key }) => ({ id: keyId, ...key })),
+      ...openness(closure),
+    },
+    project: {
+      id: settings.projectId,
+      organizationId,
+      ...checks,
+      ...openness(projectClosure),
+    },
+    secretHash,
+    isOrganizationOpen: isOpen({ state: organization ?? undefined }),
+  }
+}
+
+interface Row {
+  id: string
+  clientId: string
+  organizationId: string
+  state: StoredApplication | { removed: true }
+  secretHash: Buffer | null
+  /** Without checks, they are the usual ones. */
+  project: { checks?: Pick<ProjectCopy, 'roleCheck' | 'hasProjectCheck' | 'roleAssertion'> }
+  closure: Closure | null
+  projectClosure: Closure | null
+  organization: OrganizationStatus | null
+}
+
+/** The state as grants keeps it. */
+interface StoredApplication {
+  projectId: string
+  name: string
+  clientId: string
+  keys?: (Omit<MachineKey, 'id'> & { keyId: string })[]
+  oidc?: OidcCopy
+  api?: NonNullable<ApplicationCopy['api']>
+}

@@ -1,0 +1,127 @@
+import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { orUnavailable } from '#lib/database/database'
+import type { Call } from '#lib/rpc/headers'
+import { type Browser, makeBrowser, seeBrowser } from '../../sessions/browsers/browser.ts'
+import type { Context } from '../../context.ts'
+import type { Lack } from '../judge/judge.ts'
+import { rateLimitsFor, takeFromBuckets } from '../../directory/rate-limits/token-buckets.ts'
+import { issuerOf } from '../../directory/issuer.ts'
+import { answerApplication, notice, type Outcome, toPage } from './answer.ts'
+import { type Candidate, chooseAlone, chooseSilently, findCandidates } from './candidates.ts'
+import { type Grantable, grantCode } from './grant-code.ts'
+import { isSilent, type Parameters } from '../request/parameters.ts'
+import type { Fault } from '../request/read-parameters.ts'
+import { answerableBy } from '../request/request-object.ts'
+import { toLoginApplication } from './login-application.ts'
+import { readRequest } from '../request/read-request.ts'
+import { requestFacts } from '../request/request-facts.ts'
+import { beginRequest, goOn, emptyRegistration } from '../request/request-row.ts'
+
+/** The cookie of a call, and the browser that it leads to. */
+export interface Visit {
+  value: string
+  browser: Browser | undefined
+  now: Date
+}
+
+/** Begins a request, or answers it at once. */
+export async function begin(
+  context: Context,
+  sent: Parameters,
+  visit: Visit,
+  call: Call,
+  restarts = false,
+): Promise<PageAnswer> {
+  const reading = await readRequest(context, sent, call)
+  if ('notice' in reading) return notice(reading.notice)
+  const parameters = answerableBy(sent, reading)
+  if (reading.application.oidc.loginBaseUri !== undefined)
+    return toLoginApplication(context, reading.application.oidc.loginBaseUri, { parameters, reading }, call)
+  const silent = isSilent(parameters)
+  const asked = 'asked' in reading ? reading.asked : undefined
+  const facts = requestFacts(asked, visit.now, {})
+  const stage = silent ? 'silent' : 'page'
+  const candidates = await findCandidates(context, reading, { ...visit, stage, facts }, call)
+  const answer = (outcome: Outcome) => answerApplication(issuerOf(context.config), parameters, outcome, false)
+  // Whoever is not signed in is not sent anywhere by a faulty request.
+  if ('fault' in reading && (silent || candidates.length > 0)) return answer({ fault: reading.fault })
+  const chosen = silent
+    ? chooseSilently(candidates)
+    : chooseAlone(candidates, asked?.prompts ?? [], parameters.loginHint)
+  if (chosen === 'several') return answer({ fault: 'account_selection_required' })
+  if (silent && isHidden(chosen, candidates)) return answer({ fault: 'consent_required' })
+  const lacks = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing : []
+  if (silent && (!chosen || lacks[0])) return answer({ fault: lacks[0] ? faultOf(lacks[0]) : 'login_required' })
+  if (chosen && lacks.length === 0 && asked) {
+    const outcome = await answerAtOnce(
+      context,
+      chosen,
+      { stage, browser: visit.browser!, parameters, asked, facts },
+      call,
+    )
+    if (outcome) return answer(outcome)
+  }
+  const registers = asked?.prompts.includes('create') === true
+  return begun(context, parameters, visit, { candidates, chosen, restarts, registers }, call)
+}
+
+// By a hint, an organization or `max_age` an application could ask who somebody is that did not let it in.
+function isHidden(chosen: Candidate | undefined, candidates: Candidate[]): boolean {
+  return chosen ? !chosen.isKnown : candidates.some(({ isKnown }) => !isKnown)
+}
+
+function faultOf({ what }: Lack): Fault {
+  if (what === 'account') return 'account_selection_required'
+  if (what === 'consent') return 'consent_required'
+  return what === 'click' ? 'interaction_required' : 'login_required'
+}
+
+// Undefined where it changed meanwhile that nothing is missing: then a page says so.
+async function answerAtOnce(
+  context: Context,
+  { signedInUser }: Candidate,
+  grantable: Omit<Grantable, 'signedInUser' | 'requestId'>,
+  call: Call,
+): Promise<Outcome | undefined> {
+  const { sessionId, application } = signedInUser
+  const limits = rateLimitsFor(context.keys, [
+    { name: ['answers at once', sessionId, application.id], most: 60, pause: 1, kind: 'always' },
+  ])
+  if ((await takeFromBuckets(context.sql, limits)) !== undefined) return { fault: 'temporarily_unavailable' }
+  const granted = await grantCode(context, { ...grantable, signedInUser, requestId: undefined }, call)
+  if ('code' in granted) return granted
+  return grantable.stage === 'silent' ? { fault: 'login_required' } : undefined
+}
+
+interface Begun {
+  candidates: Candidate[]
+  chosen: Candidate | undefined
+  restarts?: boolean
+  /** Its first page is that for registering. */
+  registers?: boolean
+}
+
+/** Stores a request of the browser, and leads to its page. */
+export async function begun(
+  context: Context,
+  parameters: Parameters,
+  { value, browser }: Visit,
+  { candidates, chosen, restarts = false, registers = false }: Begun,
+  { clientAddress }: Call,
+): Promise<PageAnswer> {
+  if (browser) await seeBrowser(context.sql, browser)
+  const { browser: bound, newValue } = browser ? { browser, newValue: '' } : await makeBrowser(context.sql, value)
+  const id = await beginRequest(context, {
+    parameters,
+    browserId: bound.id,
+    address: candidates.length > 0 ? '' : clientAddress,
+    sessionId: chosen?.signedInUser.sessionId,
+    userId: chosen?.signedInUser.userId,
+    restarts,
+  })
+  if (registers) {
+    const registration = emptyRegistration(parameters.loginHint)
+    await orUnavailable(goOn(context.keys, id, { registration })(context.sql))
+  }
+  return { ...toPage(id), newBrowser: newValue }
+}

@@ -1,0 +1,84 @@
+import type { Call } from '#lib/rpc/headers'
+import { canonicalName } from '#lib/search/canonical-name'
+import type { Browser } from '../../sessions/browsers/browser.ts'
+import { sessionsOf } from '../../sessions/browsers/browser-sessions.ts'
+import type { Context } from '../../context.ts'
+import { isKnownTo, judge, type Verdict } from '../judge/judge.ts'
+import type { RequestFacts } from '../judge/facts.ts'
+import { meantName } from '../../directory/meant-name.ts'
+import type { User } from '../../directory/events/user.ts'
+import { type SignedInUser, factsFrom, loadSignedInUser } from './facts-of.ts'
+import type { RequestedApplication } from '../request/read-parameters.ts'
+
+/** Somebody who is signed in, in this browser. */
+export interface Candidate {
+  signedInUser: SignedInUser
+  /** The application used this session last. */
+  isLastUsed: boolean
+  verdict: Verdict
+  /** The application may know who it is: the person let it in, or need not be asked. */
+  isKnown: boolean
+  userName: string
+  displayName: string
+  email: string
+}
+
+/** Who is signed in, in this browser, the last one first. */
+export async function findCandidates(
+  context: Context,
+  { application, project }: RequestedApplication,
+  { browser, now, stage, facts: request }: Viewpoint,
+  call: Call,
+): Promise<Candidate[]> {
+  const sessions = await sessionsOf(context.sql, browser, application.id)
+  const found = await Promise.all(
+    sessions.map(async ({ isLastUsed, ...session }): Promise<Candidate | undefined> => {
+      const unloaded = { ...session, application, project, browserId: browser!.id }
+      const [user, { signedInUser, reads }] = await Promise.all([
+        context.store.load<User>('user', session.userId),
+        loadSignedInUser(context, unloaded, call),
+      ])
+      const facts = factsFrom(signedInUser, reads, request, now)
+      if (!user?.state.human || !facts.session?.isAlive) return undefined
+      const { userName, human } = user.state
+      const { displayName } = human.profile
+      const verdict = judge(stage, facts, now)
+      const isKnown = isKnownTo(application, facts)
+      return { signedInUser, isLastUsed, verdict, isKnown, userName, displayName, email: human.email }
+    }),
+  )
+  return found.filter((candidate) => candidate !== undefined)
+}
+
+interface Viewpoint {
+  browser: Browser | undefined
+  now: Date
+  stage: 'page' | 'silent'
+  facts: RequestFacts
+}
+
+/** Whether `judge` takes the person, whatever else has to be asked. */
+export function mayCome({ verdict }: Candidate): boolean {
+  return !('shutOut' in verdict)
+}
+
+/** The only one that can be meant; `several`, or nobody. */
+export function chooseSilently(candidates: Candidate[]): Candidate | 'several' | undefined {
+  const able = candidates.filter(mayCome)
+  const last = able.find(({ isLastUsed }) => isLastUsed)
+  return last ?? (able.length > 1 ? 'several' : able[0])
+}
+
+/** The one that goes on without a choice. A hint for somebody else leaves the choice to the person. */
+export function chooseAlone(candidates: Candidate[], prompts: string[], loginHint: string): Candidate | undefined {
+  const [first, ...others] = candidates.filter(mayCome)
+  const isAlone =
+    first && others.length === 0 && !prompts.some((prompt) => ['select_account', 'create'].includes(prompt))
+  return isAlone && (loginHint === '' || isMeant(first, loginHint)) ? first : undefined
+}
+
+/** Whether a hint of a login name means this person. */
+export function isMeant({ userName, email }: Candidate, hint: string): boolean {
+  const [typed, ...names] = [meantName(hint), userName, email].map(canonicalName)
+  return names.includes(typed!) || typed!.startsWith(`${names[0]!}@`)
+}

@@ -1,0 +1,147 @@
+import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
+import { RosterError } from '#lib/errors'
+import type { ServiceCall } from '#lib/rpc/call'
+import type { OrganizationStatus } from '../../../organization-status.ts'
+import { isOpen } from '../../../organization-status.ts'
+import { closureKey, openness } from '../applications/closures.ts'
+import type { ProjectCopy } from '../applications/application-copy.ts'
+import type { Context } from '../../context.ts'
+import { beganSinceOpen, statuses } from '../../directory/organizations/statuses.ts'
+import type { Admission, Facts, RequestFacts } from '../judge/facts.ts'
+import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import { isActive } from '../../directory/states/user-state.ts'
+import type { Closure } from '../events/closure.ts'
+import { type Consent, consentType, isGiven } from '../events/consent.ts'
+import type { Session } from '../../sessions/events/session.ts'
+import { outlives } from '../../directory/events/sign-outs.ts'
+import type { User } from '../../directory/events/user.ts'
+import type { RequestedApplication } from '../request/read-parameters.ts'
+
+/** A person with a session in a browser, before an application. */
+export interface SignedInUser extends RequestedApplication {
+  /** The session must be one of it. Undefined at the stages that no browser of ours comes to. */
+  browserId: string | undefined
+  sessionId: string
+  /** See BrowserSession. */
+  isNoted?: boolean
+  userId: string
+  organizationId: string
+  access: Admission[] | undefined
+  /** Of the person's organization. */
+  policy: LoginPolicy
+}
+
+/** What an signedInUser begins with. */
+export type UnloadedUser = Omit<SignedInUser, 'access' | 'policy'>
+
+export function consentKey(applicationId: string, userId: string): AggregateKey {
+  return { type: consentType, id: `${applicationId}-${userId}` }
+}
+
+/** The aggregates that the facts come from. A decision that depends on the facts reads them. */
+export function keysOf({ application, project, sessionId, userId, organizationId }: UnloadedUser): AggregateKey[] {
+  return [
+    { type: 'user', id: userId },
+    { type: 'session', id: sessionId },
+    statuses.key(organizationId),
+    statuses.key(project.organizationId),
+    closureKey('application', application.id),
+    closureKey('project', project.id),
+    consentKey(application.id, userId),
+  ]
+}
+
+/** The facts, from the aggregates of `keysOf` in their order. Pure. */
+export function factsFrom(
+  signedInUser: SignedInUser,
+  // Each has a state of its own kind.
+  read: (Aggregate | undefined)[],
+  request: RequestFacts | undefined,
+  now: Date,
+): Facts {
+  const { browserId, sessionId, userId, organizationId, access, policy, application, project } = signedInUser
+  const [, begun, ofHome] = read
+  const [user, session, status, ofProject, closure, projectClosure, consent] = read.map((each) => each?.state) as [
+    User | undefined,
+    Session | undefined,
+    OrganizationStatus | undefined,
+    OrganizationStatus | undefined,
+    Closure | undefined,
+    Closure | undefined,
+    Consent | undefined,
+  ]
+  return {
+    user: user && {
+      id: userId,
+      organizationId,
+      isActive: isActive(user),
+      signOuts: user.signOuts,
+      keptSession: user.keptSession,
+    },
+    organization: { isOpen: isOpen({ state: status }), round: status?.sequence ?? 0 },
+    projectOrganization: { isOpen: isOpen({ state: ofProject }), round: ofProject?.sequence ?? 0 },
+    application: { ...application, ...openness(closure) },
+    project: { ...project, ...openness(projectClosure) },
+    access,
+    session: session && {
+      id: sessionId,
+      userId: session.userId,
+      isAlive:
+        !session.ended &&
+        (browserId === undefined || session.browserId === browserId) &&
+        Date.parse(session.expiresAt) > now.getTime() &&
+        beganSinceOpen(begun!, ofHome) &&
+        outlives(user, sessionId, session.signOuts ?? 0),
+      expiresAt: new Date(session.expiresAt),
+      factors: (session.factors ?? []).map(({ kind, at }) => ({ kind, at: new Date(at) })),
+    },
+    authorization: undefined,
+    consent: { isGiven: isGiven(consent), scopes: consent?.scopes ?? [], round: consent?.withdrawals ?? 0 },
+    request,
+    policy,
+  }
+}
+
+/** An signedInUser with the aggregates of `keysOf`. */
+export interface LoadedUser {
+  signedInUser: SignedInUser
+  reads: Parameters<typeof factsFrom>[1]
+}
+
+/** Reads all of it together, since loads of the same moment share a statement. UNAVAILABLE; errors of grants. */
+export async function loadSignedInUser(
+  context: Context,
+  unloaded: UnloadedUser,
+  call: ServiceCall,
+): Promise<LoadedUser> {
+  const [reads, access, policy] = await Promise.all([
+    readFacts(context, unloaded),
+    findAccess(context, unloaded.project, unloaded, call),
+    loadLoginPolicy(context, unloaded.organizationId),
+  ])
+  return { signedInUser: { ...unloaded, access, policy }, reads }
+}
+
+/** The aggregates of `keysOf`. UNAVAILABLE STORE_UNAVAILABLE. */
+export function readFacts({ store }: Pick<Context, 'store'>, unloaded: UnloadedUser): Promise<LoadedUser['reads']> {
+  return Promise.all(keysOf(unloaded).map(({ type, id }) => store.load(type, id)))
+}
+
+/** What lets a user into a project that checks who comes: grants is asked each time, unless they are of its owner. */
+export async function findAccess(
+  { grants }: Pick<Context, 'grants'>,
+  { id: projectId, roleCheck, hasProjectCheck, organizationId: owner }: ProjectCopy,
+  { userId, organizationId }: { userId: string; organizationId: string },
+  call: ServiceCall,
+): Promise<Admission[] | undefined> {
+  if (!roleCheck && (!hasProjectCheck || organizationId === owner)) return undefined
+  try {
+    const asked = { userId, projectId, userOrganizationId: organizationId }
+    const { admissions } = await grants.listProjectRoles(asked, call)
+    return admissions.map(({ since, ...admission }) => ({ ...admission, since: since! }))
+  } catch (error) {
+    if (error instanceof RosterError && error.reason === 'PROJECT_NOT_FOUND') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,113 @@
+import { v7 as uuid } from 'uuid'
+import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
+import type { Write } from '#lib/database/database'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { writeAccess } from '../../directory/tokens/access-rows.ts'
+import type { Browser } from '../../sessions/browsers/browser.ts'
+import { noteUse } from '../../sessions/browsers/browser-sessions.ts'
+import type { Context } from '../../context.ts'
+import type { RequestFacts } from '../judge/facts.ts'
+import { type Allowed, judge, type Missing, type ShutOut } from '../judge/judge.ts'
+import { makeSecret } from '../../directory/secrets/secret.ts'
+import { type AuthorizationEvent, authorizationType, type Granted } from '../events/authorization.ts'
+import { type SignedInUser, factsFrom, keysOf } from './facts-of.ts'
+import type { Parameters } from '../request/parameters.ts'
+import type { Asked } from '../request/read-parameters.ts'
+import { closing } from '../request/request-row.ts'
+
+/** What may be granted to whom. */
+export interface Grantable {
+  stage: 'page' | 'silent' | 'session-api'
+  signedInUser: SignedInUser
+  /** Undefined where a login application answers. */
+  browser: Browser | undefined
+  parameters: Parameters
+  asked: Asked
+  facts: RequestFacts
+  /** The request that this answers. Undefined: it is answered at once. */
+  requestId: string | undefined
+}
+
+/** Seconds. */
+export const codeLifetime = 60
+
+/**
+ * Grants what is asked for, and returns the code; or what is missing, where something is. Throws `Superseded` where the
+ * request was answered meanwhile.
+ */
+export async function grantCode(
+  context: Context,
+  grantable: Grantable,
+  { requestId, deadline }: Call,
+): Promise<{ code: string } | Missing | ShutOut> {
+  const { store, keys } = context
+  const { stage, signedInUser, facts } = grantable
+  const id = uuid()
+  try {
+    return await store.execute({
+      aggregate: { type: authorizationType, id },
+      reads: keysOf(signedInUser),
+      call: { caller: { userId: signedInUser.userId }, requestId, deadline },
+      decide(_authorization: Aggregate<Granted>, now, reads): Decision<AuthorizationEvent> {
+        const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)
+        if ('missing' in verdict || 'shutOut' in verdict) throw new NotAllowed(verdict)
+        return {
+          organizationId: verdict.organizationId,
+          events: [{ type: 'granted', payload: granted(verdict, grantable) }],
+          ...storing(context, id, grantable),
+          answer: undefined,
+        }
+      },
+      respond: () => ({ code: makeSecret(keys, 'code', [id]) }),
+    })
+  } catch (error) {
+    if (error instanceof NotAllowed) return error.verdict
+    throw error
+  }
+}
+
+class NotAllowed extends Error {
+  readonly verdict: Missing | ShutOut
+
+  constructor(verdict: Missing | ShutOut) {
+    super('something is missing')
+    this.verdict = verdict
+  }
+}
+
+function granted(allowed: Allowed, { parameters, asked }: Grantable): Granted {
+  const { application, project, scopes, factors } = allowed
+  const { redirectUri, codeChallenge, dpopJkt } = parameters
+  return {
+    userId: allowed.userId,
+    applicationId: application.id,
+    projectId: project.id,
+    sessionId: allowed.sessionId!,
+    scope: scopes.join(' '),
+    claims: asked.claims,
+    ...(asked.organizationScope !== undefined && { organizationScope: asked.organizationScope }),
+    redirectUri,
+    ...(codeChallenge !== '' && { challenge: codeChallenge }),
+    ...(dpopJkt !== '' && { dpopThumbprint: dpopJkt }),
+    authTime: allowed.authTime.toISOString(),
+    factors: factors.map(({ kind, at }) => ({ kind, at: at.toISOString() })),
+    offline: scopes.includes('offline_access'),
+    endsWithSession: application.oidc?.appType === OIDCAppType.OIDC_APP_TYPE_USER_AGENT,
+    rounds: allowed.rounds,
+    ...(allowed.admittedBy && { admittedBy: allowed.admittedBy }),
+  }
+}
+
+function storing({ keys }: Context, id: string, { signedInUser, browser, parameters, requestId }: Grantable) {
+  const { userId, sessionId, application, isNoted } = signedInUser
+  const detail = keys.encrypt('secret-detail', JSON.stringify({ nonce: parameters.nonce }))
+  const closed = requestId === undefined ? undefined : closing(requestId)
+  const writes: Write[] = [
+    writeAccess({ code: { id, user_id: userId, lifetime: codeLifetime, detail: detail.toString('base64') } }),
+    ...(browser && !isNoted ? noteUse(browser, application.id, sessionId) : []),
+    ...(closed ? [closed.write] : []),
+  ]
+  return { writes, ...(closed && { guards: [closed.guard] }) }
+}

@@ -1,0 +1,92 @@
+import type { Existing, Read } from '#lib/eventstore/aggregate'
+import type { ServiceCall } from '#lib/rpc/call'
+import { type KnownApplication, loadApplication } from '../applications/find-application.ts'
+import type { Context } from '../../context.ts'
+import { scopesOfClaims } from '../tokens/claims.ts'
+import type { InitialStage, Stage, Facts, GrantedBefore } from '../judge/facts.ts'
+import { type Allowed, isAllowed, judge, type Verdict } from '../judge/judge.ts'
+import { type Authorization, authorizationType } from '../events/authorization.ts'
+import { type SignedInUser, factsFrom, loadSignedInUser, type LoadedUser } from './facts-of.ts'
+
+/** An authorization with what its person and its application are known by. */
+export interface LoadedAuthorization extends LoadedUser {
+  authorization: Read<Existing<Authorization>>
+}
+
+/** The stages of those who have something of an authorization. */
+export type LaterStage = Exclude<Stage, InitialStage>
+
+/** Undefined where there is none. UNAVAILABLE STORE_UNAVAILABLE. */
+export function loadAuthorization({ store }: Pick<Context, 'store'>, id: string) {
+  return store.load<Authorization>(authorizationType, id)
+}
+
+/**
+ * Undefined where there is no such authorization, or its application is removed. `client`: who asks, and perhaps is that
+ * application. UNAVAILABLE; errors of grants.
+ */
+export async function findAuthorization(
+  context: Context,
+  authorization: LoadedAuthorization['authorization'] | undefined,
+  call: ServiceCall,
+  client?: Pick<KnownApplication, 'application' | 'project'>,
+): Promise<LoadedAuthorization | undefined> {
+  if (!authorization) return undefined
+  const { applicationId, userId, sessionId } = authorization.state
+  const known =
+    client?.application.id === applicationId ? client : await loadApplication(context.sql, { applicationId })
+  if (!known?.application.oidc) return undefined
+  const { project } = known
+  const application = { ...known.application, oidc: known.application.oidc }
+  const { organizationId } = authorization
+  const unloaded = { userId, organizationId, sessionId, browserId: undefined, application, project }
+  return { authorization, ...(await loadSignedInUser(context, unloaded, call)) }
+}
+
+/** The facts, from the authorization and the aggregates of `keysOf`, which a decision has in its `reads`. Pure. */
+export function laterFacts(
+  signedInUser: SignedInUser,
+  authorization: Authorization | undefined,
+  reads: Parameters<typeof factsFrom>[1],
+  now: Date,
+): Facts {
+  const granted = authorization && !authorization.ended ? grantedBefore(authorization) : undefined
+  return { ...factsFrom(signedInUser, reads, undefined, now), authorization: granted }
+}
+
+function grantedBefore(authorization: Authorization): GrantedBefore {
+  const { scope, claims, factors, offline, endsWithSession } = authorization
+  const { userId, applicationId, sessionId, organizationScope, rounds, admittedBy, refreshTokens } = authorization
+  return {
+    userId,
+    applicationId,
+    sessionId,
+    scopes: scope.split(' ').filter(Boolean),
+    claimScopes: scopesOfClaims(claims),
+    factors: factors.map(({ kind, at }) => ({ kind, at: new Date(at) })),
+    organizationScope,
+    sessionBound: !offline || endsWithSession,
+    rounds,
+    admittedBy,
+    // Where it has no refresh token, it is a few minutes older.
+    usedAt: new Date(refreshTokens?.used.at(-1)?.at ?? refreshTokens?.since ?? authorization.authTime),
+  }
+}
+
+/** Whether the person of an authorization may come by this stage, as of when it was read. Pure. */
+export function judgeLater(stage: LaterStage, { authorization, signedInUser, reads }: LoadedAuthorization): Verdict {
+  const now = authorization.readAt
+  return judge(stage, laterFacts(signedInUser, authorization.state, reads, now), now)
+}
+
+/** The person of an access token at a stage. Undefined where what it stands on is over. */
+export async function findPerson(
+  context: Context,
+  stage: LaterStage,
+  authorizationId: string,
+  call: ServiceCall,
+): Promise<(LoadedAuthorization & { allowed: Allowed }) | undefined> {
+  const loaded = await findAuthorization(context, await loadAuthorization(context, authorizationId), call)
+  const verdict = loaded && judgeLater(stage, loaded)
+  return verdict && isAllowed(verdict) ? { ...loaded, allowed: verdict } : undefined
+}

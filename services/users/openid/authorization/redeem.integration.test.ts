@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { IssueTokenRequest } from '#gen/roster/users/v1/oauth_service'
+import { IssueTokenRequest as codec } from '#gen/roster/users/v1/oauth_service'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { shiftClock } from '#test/support/shift-clock'
+import { issueToken } from '../operations/issue-token.ts'
+import { deleteSession } from '../../sessions/operations/delete-session.ts'
+import { lockUser } from '../../directory/operations/user/lock-user.ts'
+import { makeSecret, readSecret } from '../../directory/secrets/secret.ts'
+import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
+import type { Authorization } from '../events/authorization.ts'
+import { addPerson, noteApplication, nothingNewer, redirectUri, told, Visitor } from './testing/visitors.ts'
+
+let database: TestDatabase
+let users: TestUsers
+let domains: { stop(): Promise<void> }
+
+beforeAll(async () => {
+  database = await createDatabase()
+  users = await openUsers(database.urls.users)
+  const clients = ['client', 'other']
+  domains = await serveDomains({}, {}, { copied: nothingNewer(clients) })
+  for (const clientId of clients)
+    await noteApplication(
+      users,
+      clientId,
+      { firstParty: true, authMethodType: 2, redirectUris: [redirectUri], grantTypes: [0] },
+      { organizationId: 'acme' },
+    )
+}, 60_000)
+
+afterEach(() => shiftClock(users.sql, '0'))
+afterAll(async () => {
+  await Promise.all([users?.stop(), domains?.stop()])
+  await database?.drop()
+})
+
+let people = 0
+
+/** A code of a new person. */
+async function newCode(parameters: Parameters<Visitor['begin']>[0] = {}) {
+  const name = `person${people++}`
+  const userId = await addPerson(users, name)
+  const browser = new Visitor(users)
+  const { code } = told(await browser.signIn(await browser.begin({ nonce: 'n', ...parameters }), name))
+  const [id] = readSecret(users.keys, 'code', code!)!
+  const [{ sessionId }] = [(await users.store.load<Authorization>('authorization', id!))!.state]
+  return { code: code!, id: id!, userId, sessionId, happened: () => eventsOf(id!), left: () => rowsOf(id!) }
+}
+
+const eventsOf = async (id: string) => {
+  const rows = await users.sql<{ type: string; reason: string | null }[]>`
+    select type, payload ->> 'reason' as reason from events
+    where aggregate_type = 'authorization' and aggregate_id = ${id} order by sequence
+  `
+  return rows.map(({ type, reason }) => (reason === null ? type : `${type} ${reason}`))
+}
+
+/** Records of codes, and tokens. */
+const rowsOf = async (id: string) => {
+  const [{ codes, tokens }] = await users.sql<[{ codes: number; tokens: number }]>`
+    select (select count(*)::int from secrets where id = ${id}) as codes,
+      (select count(*)::int from tokens where authorization_id = ${id}) as tokens
+  `
+  return { codes, tokens }
+}
+
+const redeem = (code: string, more: Partial<IssueTokenRequest> = {}) =>
+  issueToken
+    .handle(
+      users,
+      {
+        ...codec.decode(new Uint8Array()),
+        grantType: 'authorization_code',
+        clientId: 'client',
+        codeVerifier: 'verifier',
+        code,
+        redirectUri,
+        ...more,
+      },
+      { ...callIn(''), caller: { ...callIn('').caller, userId: '' }, clientAddress: `2001:db8:${people}::` },
+    )
+    .then(
+      () => 'tokens',
+      ({ reason }: { reason: string }) => reason,
+    )
+
+const invalid = 'INVALID_GRANT'
+
+test('a code becomes tokens once; a second use ends them, and a third says nothing new', async () => {
+  const { code, happened, left } = await newCode()
+  expect(await left()).toEqual({ codes: 1, tokens: 0 })
+  expect(await redeem(code)).toBe('tokens')
+  expect(await left()).toEqual({ codes: 0, tokens: 1 })
+  expect([await redeem(code), await redeem(code)]).toEqual([invalid, invalid])
+  expect(await happened()).toEqual(['granted', 'redeemed', 'ended code-reuse'])
+  expect(await left()).toEqual({ codes: 0, tokens: 0 })
+})
+
+test.each([
+  ['client', { clientId: 'other' }],
+  ['redirect-uri', { redirectUri: `${redirectUri}?` }],
+  ['verifier', { codeVerifier: 'another' }],
+  ['verifier', { codeVerifier: '' }],
+])('with a wrong %s nothing changes but for an event', async (reason, more) => {
+  const { code, happened, left } = await newCode()
+  expect(await redeem(code, more)).toBe(invalid)
+  expect(await happened()).toEqual(['granted', `refused ${reason}`])
+  expect(await left()).toEqual({ codes: 1, tokens: 0 })
+  expect(await redeem(code)).toBe('tokens')
+  // Not even a code that was used is used twice by it.
+  expect(await redeem(code, more)).toBe(invalid)
+  expect(await left()).toEqual({ codes: 0, tokens: 1 })
+})
+
+test('without the key that it was asked for with it changes nothing', async () => {
+  const { code, happened } = await newCode({ dpopJkt: 'k'.repeat(43) })
+  expect(await redeem(code)).toBe(invalid)
+  expect(await happened()).toEqual(['granted', 'refused key'])
+})
+
+test('ten refusals in an hour are events', async () => {
+  const { code, happened } = await newCode()
+  for (let n = 0; n < 12; n++) expect(await redeem(code, { redirectUri: 'x' })).toBe(invalid)
+  expect(await happened()).toHaveLength(11)
+  await shiftClock(users.sql, '50 seconds')
+  expect(await redeem(code)).toBe('tokens')
+})
+
+describe('it ends', () => {
+  test('after 60 seconds by the time of PostgreSQL, and is pruned then', async () => {
+    const { code, happened, left } = await newCode()
+    await shiftClock(users.sql, '61 seconds')
+    expect([await redeem(code), await redeem(code)]).toEqual([invalid, invalid])
+    expect(await happened()).toEqual(['granted', 'ended expired'])
+    expect(await left()).toEqual({ codes: 0, tokens: 0 })
+  })
+
+  test.each([
+    ['the user is locked', ({ userId }: Code) => lockUser(users, { userId }, callIn('acme'))],
+    [
+      'its session is ended',
+      ({ sessionId }: Code) => deleteSession.handle(users, { sessionId, sessionToken: '' }, callIn('acme')),
+    ],
+  ])('where %s, also between a look at it and its decision', async (_, shut) => {
+    const [code, raced] = [await newCode(), await newCode()]
+    await shut(code)
+    expect(await redeem(code.code)).toBe(invalid)
+    expect(await code.happened()).toEqual(['granted', 'ended shut-out'])
+    const { execute } = users.store
+    vi.spyOn(users.store, 'execute').mockImplementationOnce(async (command) => {
+      await shut(raced)
+      return execute(command)
+    })
+    expect(await redeem(raced.code)).toBe(invalid)
+    expect(await raced.happened()).toEqual(['granted', 'ended shut-out'])
+    expect(await raced.left()).toEqual({ codes: 0, tokens: 0 })
+  })
+})
+
+type Code = Awaited<ReturnType<typeof newCode>>
+
+test('what is no code of ours is nobody, and counts against client and address', async () => {
+  const { id, happened } = await newCode()
+  const others = [makeSecret(users.keys, 'form', [id]), makeSecret(users.keys, 'code', ['unknown']), 'x']
+  for (const text of others) expect(await redeem(text)).toBe(invalid)
+  for (let n = 0; n < 7; n++) await redeem('x')
+  expect(await redeem('x')).toBe('CLIENT_THROTTLED')
+  expect(await happened()).toEqual(['granted'])
+})
+
+test('fifty at once: one gets tokens, and the next ends them', async () => {
+  const { code, happened, left } = await newCode()
+  const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(code)))
+  expect(answers.filter((answer) => answer === 'tokens')).toHaveLength(1)
+  expect(await happened()).toEqual(['granted', 'redeemed', 'ended code-reuse'])
+  expect(await left()).toEqual({ codes: 0, tokens: 0 })
+})

@@ -1,0 +1,84 @@
+import { timingSafeEqual } from 'node:crypto'
+import { APIAuthMethodType, OIDCAuthMethodType } from '#gen/roster/grants/v1/application_service'
+import { hashToken } from '#lib/credentials/token-text'
+import { orUnavailable, readNow } from '#lib/database/database'
+import type { Call } from '#lib/rpc/headers'
+import type { ApplicationCopy, ProjectCopy } from '../applications/application-copy.ts'
+import { confirmFault, type KnownApplication } from '../applications/find-application.ts'
+import type { Context } from '../../context.ts'
+import type { FailureReason } from '../events/authentication.ts'
+import { type Assertion, type ReadAssertion, verifyAssertion } from './assertion.ts'
+import { type Attempt, failing, type ProvedClient } from './failing-client.ts'
+
+/** An application that proved who it is, by exactly its registered method. A public one only says it. */
+export interface ApplicationClient extends ProvedClient {
+  application: ApplicationCopy
+  project: ProjectCopy
+}
+
+export type ClientMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt'
+
+/** What a client presents to prove who it is. */
+export interface Presented {
+  method: ClientMethod
+  /** Empty where it presents none. */
+  secret: string
+  /** Undefined where there is none, or none that can be read. */
+  assertion: ReadAssertion | undefined
+}
+
+/** Throws `attempt.refusal`; RESOURCE_EXHAUSTED CLIENT_THROTTLED; UNAVAILABLE. */
+export async function authenticateApplication(
+  context: Context,
+  presented: Presented,
+  copy: KnownApplication | undefined,
+  attempt: Attempt,
+  call: Call,
+): Promise<ApplicationClient> {
+  let proof: Partial<Assertion> | FailureReason = 'secret'
+  const { known, fault } = await confirmFault(context, attempt, copy, call, async (known) => {
+    proof = await prove(context, presented, known)
+    return typeof proof === 'string' ? proof : undefined
+  })
+  const fail = failing(context, attempt, known?.application, call)
+  if (!known || fault !== undefined) return fail(fault ?? 'secret')
+  const { once } = proof as Partial<Assertion>
+  const { application, project } = known
+  const { refusal } = attempt
+  return { application, project, refusal, fail, ...(once && { once: { ...once, taken: refusal } }) }
+}
+
+async function prove(
+  context: Context,
+  { method, secret, assertion }: Presented,
+  known: KnownApplication | undefined,
+): Promise<Partial<Assertion> | FailureReason> {
+  const signer = known?.application
+  // Also where there is none, so that the answer takes as long.
+  const signed = assertion
+    ? await verifyAssertion(context.config, assertion, signer, await orUnavailable(readNow(context.sql)))
+    : 'claims'
+  if (!known) return 'secret'
+  const { application, project, secretHash } = known
+  if (methodOf(application) !== method) return 'method'
+  if (!application.isOpen || !project.isOpen || !known.isOrganizationOpen) return 'inactive'
+  if (method === 'private_key_jwt') return signed
+  if (method === 'none') return {}
+  return secretHash && timingSafeEqual(secretHash, hashToken(secret)) ? {} : 'secret'
+}
+
+/** The registered method. */
+export function methodOf({ oidc, api }: Pick<ApplicationCopy, 'oidc' | 'api'>): ClientMethod | undefined {
+  return oidc ? ofOidc.get(oidc.authMethodType) : ofApi.get(api?.authMethodType)
+}
+
+const ofOidc = new Map<OIDCAuthMethodType, ClientMethod>([
+  [OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_BASIC, 'client_secret_basic'],
+  [OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_POST, 'client_secret_post'],
+  [OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE, 'none'],
+  [OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT, 'private_key_jwt'],
+])
+const ofApi = new Map<APIAuthMethodType | undefined, ClientMethod>([
+  [APIAuthMethodType.API_AUTH_METHOD_TYPE_BASIC, 'client_secret_basic'],
+  [APIAuthMethodType.API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT, 'private_key_jwt'],
+])

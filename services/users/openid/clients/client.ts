@@ -1,0 +1,137 @@
+import { RosterError, type Violation } from '#lib/errors'
+import { orUnavailable, readNow } from '#lib/database/database'
+import type { UniqueKey } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { loadApplication } from '../applications/find-application.ts'
+import { type ApplicationClient, authenticateApplication, type Presented } from './application-client.ts'
+import { issuerNamedBy, type ReadAssertion, readAssertion, verifyAssertion } from './assertion.ts'
+import { type Attempt, failing, type ProvedClient } from './failing-client.ts'
+import type { FailureReason } from '../events/authentication.ts'
+import type { Context } from '../../context.ts'
+import { findSecret } from '../../directory/machine-credentials/machine-credentials.ts'
+import { findMachine, type Machine } from './machines.ts'
+import { useUp } from './single-use.ts'
+import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
+import { isActive } from '../../directory/states/user-state.ts'
+import type { Credential } from '../../directory/events/credentials.ts'
+import { credentialsOf } from '../../directory/events/user.ts'
+
+/** The part of a request in which a client names and proves itself. */
+export interface ClientRequest {
+  clientId: string
+  clientSecret: string
+  clientAssertionType: string
+  clientAssertion: string
+  /** Id and secret came by HTTP Basic. */
+  httpBasic: boolean
+}
+
+/** A machine or an application that proved who it is. */
+export type Client = MachineClient | ApplicationClient
+
+export interface MachineClient extends ProvedClient {
+  machine: Machine
+  credential: Credential
+}
+
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+/** The problems of how a client proves who it is. It must do so in exactly one way. */
+export function checkClient(request: ClientRequest): Violation[] {
+  const { clientSecret, clientAssertion, clientAssertionType } = request
+  if (clientAssertion === '' && clientAssertionType === '') return []
+  if (clientSecret !== '') return [{ field: 'clientSecret', description: 'must not come with an assertion' }]
+  return clientAssertionType === assertionType
+    ? []
+    : [{ field: 'clientAssertionType', description: `must be ${assertionType}` }]
+}
+
+/**
+ * Finds the client by what it presents. An application goes before a machine of the same id. UNAUTHENTICATED
+ * INVALID_CLIENT; RESOURCE_EXHAUSTED CLIENT_THROTTLED.
+ */
+export async function authenticateClient(context: Context, request: ClientRequest, call: Call): Promise<Client> {
+  const { clientId, clientAssertion } = request
+  const presented = presentedBy(request)
+  const attempt = {
+    clientId: presented.assertion?.issuer ?? (clientId || issuerNamedBy(clientAssertion)),
+    method: presented.method,
+    refusal: new RosterError(
+      'UNAUTHENTICATED',
+      'INVALID_CLIENT',
+      'There is no such client, or it cannot sign in this way.',
+    ),
+    began: performance.now(),
+  }
+  if (attempt.clientId === '' && presented.method !== 'private_key_jwt') throw attempt.refusal
+  const [machine, copy] = await Promise.all([
+    findMachine(context, attempt.clientId, call),
+    loadApplication(context.sql, attempt),
+  ])
+  if (copy || !machine) return authenticateApplication(context, presented, copy, attempt, call)
+  if (presented.method === 'private_key_jwt') return admit(context, attempt, machine, call, bySignature(presented))
+  return admit(context, { ...attempt, method: 'client_secret' }, machine, call, async ({ sql }, machine, now) => {
+    const credential = await findSecret(sql, machine?.state, presented.secret, now)
+    return credential ? { credential } : 'secret'
+  })
+}
+
+/** Like `authenticateClient`, for a call that stores nothing: an assertion is used up at once. */
+export async function authenticateOnce(context: Context, request: ClientRequest, call: Call): Promise<Client> {
+  const client = await authenticateClient(context, request, call)
+  if (client.once && !(await useUp(context.sql, client.once))) return client.fail('replayed')
+  return client
+}
+
+/** Finds a machine by its assertion, which is the grant itself. Throws `refusal`; RESOURCE_EXHAUSTED CLIENT_THROTTLED. */
+export async function authenticateBearer(
+  context: Context,
+  { assertion: text, clientId: named }: { assertion: string; clientId: string },
+  refusal: RosterError,
+  call: Call,
+): Promise<MachineClient> {
+  const assertion = readFor(named, text)
+  const clientId = assertion?.issuer ?? (named || issuerNamedBy(text))
+  const attempt = { clientId, method: 'jwt-bearer', refusal, began: performance.now() }
+  return admit(context, attempt, await findMachine(context, clientId, call), call, bySignature({ assertion }))
+}
+
+function presentedBy({ clientId, clientSecret, clientAssertion, httpBasic }: ClientRequest): Presented {
+  if (clientAssertion !== '')
+    return { method: 'private_key_jwt', secret: '', assertion: readFor(clientId, clientAssertion) }
+  const method = clientSecret === '' ? 'none' : httpBasic ? 'client_secret_basic' : 'client_secret_post'
+  return { method, secret: clientSecret, assertion: undefined }
+}
+
+// Where a client is named beside it, the assertion must come from that one.
+function readFor(clientId: string, text: string): ReadAssertion | undefined {
+  const assertion = readAssertion(text)
+  return assertion && ['', assertion.issuer].includes(clientId) ? assertion : undefined
+}
+
+type Proof = { credential: Credential; once?: UniqueKey } | FailureReason
+type Prove = (context: Context, machine: Machine | undefined, now: Date) => Promise<Proof>
+
+function bySignature({ assertion }: { assertion: ReadAssertion | undefined }): Prove {
+  return async ({ config }, machine, now) => {
+    if (!assertion) return 'claims'
+    const keys = credentialsOf(machine?.state).key
+    return verifyAssertion(config, assertion, machine && { id: machine.id, keys }, now)
+  }
+}
+
+async function admit(
+  context: Context,
+  attempt: Attempt,
+  machine: Machine | undefined,
+  call: Call,
+  prove: Prove,
+): Promise<MachineClient> {
+  const { refusal } = attempt
+  const fail = failing(context, attempt, machine, call)
+  const proof = await prove(context, machine, machine?.readAt ?? (await orUnavailable(readNow(context.sql))))
+  if (typeof proof === 'string' || !machine) return fail(typeof proof === 'string' ? proof : 'key')
+  if (!isActive(machine.state) || !(await isOrganizationOpen(context, machine.organizationId))) return fail('inactive')
+  const { credential, once } = proof
+  return { machine, credential, refusal, fail, ...(once && { once: { ...once, taken: refusal } }) }
+}

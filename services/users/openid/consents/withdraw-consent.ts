@@ -1,0 +1,34 @@
+import type { WithdrawConsentRequest, WithdrawConsentResponse } from '#gen/roster/users/v1/session_service'
+import { RosterError } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { refuseBesideFormer } from '#lib/schema/releases'
+import { consentKey } from '../authorization/facts-of.ts'
+import type { Context } from '../../context.ts'
+import { requireMayActOn } from '../../directory/may-act-on.ts'
+import { type Consent, type ConsentEvent, isGiven } from '../events/consent.ts'
+
+export const withdrawConsent = {
+  permit: ({ userId }: WithdrawConsentRequest, call: Call, _holdsPermission: boolean, context: Context) =>
+    requireMayActOn(context, userId, call),
+  handle,
+}
+
+async function handle(
+  { sql, store }: Context,
+  { userId, applicationId }: WithdrawConsentRequest,
+  call: Call,
+): Promise<WithdrawConsentResponse> {
+  await refuseBesideFormer(sql)
+  return store.execute({
+    aggregate: consentKey(applicationId, userId),
+    call,
+    decide({ state }: Aggregate<Consent>): Decision<ConsentEvent> {
+      if (!isGiven(state))
+        throw new RosterError('NOT_FOUND', 'CONSENT_NOT_FOUND', 'The user has given this application nothing.')
+      return { events: [{ type: 'withdrawn', payload: { userId, applicationId } }], answer: undefined }
+    },
+    respond: ({ after }) => ({ details: details(after) }),
+  })
+}

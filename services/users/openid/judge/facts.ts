@@ -1,0 +1,79 @@
+import type { ApplicationCopy, Openness, ProjectCopy } from '../applications/application-copy.ts'
+import type { Rounds } from '../events/authorization.ts'
+import type { SignOuts } from '../../directory/events/sign-outs.ts'
+import type { CheckedFactor, LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+
+/**
+ * Where somebody asks: with pages or without, or by a login application, while an application begins; with its code; with
+ * its refresh token; with an access token at userinfo, and at any other operation.
+ */
+export type Stage = InitialStage | 'code' | 'refresh' | 'userinfo' | 'token'
+
+/** The stages where nothing is granted yet. */
+export type InitialStage = 'page' | 'silent' | 'session-api'
+
+/** What `judge` decides on. What nobody knows is undefined. */
+export interface Facts {
+  user: ({ id: string; organizationId: string; isActive: boolean } & SignOuts) | undefined
+  /** The user's, and that of the project. */
+  organization: Openness
+  projectOrganization: Openness
+  application: ApplicationCopy | undefined
+  project: ProjectCopy | undefined
+  /** What lets the user into the project, as grants says: needed only where that checks who comes. */
+  access: readonly Admission[] | undefined
+  session: { id: string; userId: string; isAlive: boolean; expiresAt: Date; factors: CheckedFactor[] } | undefined
+  /** What was granted: at each stage but the beginning ones. */
+  authorization: GrantedBefore | undefined
+  /** Whether the user lets the application be used, with which scopes, and how often that was taken back. */
+  consent: { isGiven: boolean; scopes: readonly string[]; round: number }
+  /** At the beginning stages. */
+  request: RequestFacts | undefined
+  policy: LoginPolicy
+}
+
+export interface Admission {
+  /** A grant of the user. Else the user's organization owns the project, or it is granted to it. */
+  byUserGrant: boolean
+  /** The event of grants since which it counts without a break. */
+  eventId: string
+  since: Date
+}
+
+export interface GrantedBefore {
+  userId: string
+  applicationId: string
+  /** It began with it. */
+  sessionId: string
+  scopes: string[]
+  /** Scopes whose claims were asked for by `claims`. */
+  claimScopes: readonly string[]
+  factors: CheckedFactor[]
+  organizationScope: string | undefined
+  /** It ends with its session. */
+  sessionBound: boolean
+  rounds: Rounds
+  /** What let the person into the project when this was last used, by `eventId`. Undefined: nobody asked. */
+  admittedBy: readonly string[] | undefined
+  /** A time at which the person was not shut out. */
+  usedAt: Date
+}
+
+export interface RequestFacts {
+  beganAt: Date
+  prompts: readonly string[]
+  /** In seconds. */
+  maxAge: number | undefined
+  /** The only user that it may be answered for. */
+  hintedUser: string | undefined
+  organizationScope: string | undefined
+  scopes: readonly string[]
+  /** Scopes whose claims it asks for by `claims`. */
+  claimScopes: readonly string[]
+  /** The user chose the account for this request. */
+  chosen: boolean
+  /** The user allowed this request. */
+  decided: boolean
+  /** Its answer goes to a program of this machine, which may be anybody's. */
+  needsClick: boolean
+}

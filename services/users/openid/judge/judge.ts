@@ -1,0 +1,256 @@
+import type { ApplicationCopy, ProjectCopy } from '../applications/application-copy.ts'
+import type { Rounds } from '../events/authorization.ts'
+import type { FactorKind } from '../../sessions/events/session.ts'
+import { outlives, signOutsOf } from '../../directory/events/sign-outs.ts'
+import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
+import {
+  type CheckedFactor,
+  firstFactors,
+  lastFirstFactor,
+  type LoginPolicy,
+  missingFactors,
+} from '../../sessions/login-policy/login-policy.ts'
+
+/** The context that tokens name (`acr`): a person and one factor. */
+export const acr = 'urn:roster:acr:1'
+
+declare const judged: unique symbol
+
+/** Only `judge` makes it. What issues codes and tokens, or describes a person, takes one as its argument. */
+export interface Allowed {
+  readonly [judged]: true
+  userId: string
+  organizationId: string
+  application: ApplicationCopy
+  project: ProjectCopy
+  sessionId: string | undefined
+  /** The end of the session, where this ends with it. */
+  sessionEnd: Date | undefined
+  /** Those of the request that are given. */
+  scopes: readonly string[]
+  factors: readonly CheckedFactor[]
+  /** When the last first factor was checked. */
+  authTime: Date
+  acr: string
+  amr: string[]
+  rounds: Rounds
+  /** What lets the person into the project, by the events of grants. Undefined where that lets in everybody. */
+  admittedBy: string[] | undefined
+}
+
+/** In the order in which pages ask. */
+export interface Missing {
+  missing: [Lack, ...Lack[]]
+}
+
+export type Lack =
+  | { what: 'person' }
+  | { what: 'account' }
+  | { what: 'click' }
+  | { what: 'factor' | 'fresh-factor'; kinds: readonly FactorKind[] }
+  | { what: 'consent'; scopes: readonly string[] }
+
+export interface ShutOut {
+  shutOut: Reason
+}
+
+/**
+ * `grant`: the project asks for a grant of it. `ended`: what the authorization stands on is over. `consent`: the person
+ * never let the application have this, and it is no first party any more.
+ */
+export type Reason =
+  | 'inactive'
+  | 'organization'
+  | 'application'
+  | 'project'
+  | 'membership'
+  | 'grant'
+  | 'other-person'
+  | 'ended'
+  | 'consent'
+
+export type Verdict = Allowed | Missing | ShutOut
+
+export function isAllowed(verdict: Verdict): verdict is Allowed {
+  return !('missing' in verdict) && !('shutOut' in verdict)
+}
+
+/** Whether this user may come to this application by this stage, or what is missing. Pure. */
+export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
+  const isNew = stage === 'page' || stage === 'silent' || stage === 'session-api'
+  const { application, project, request, session, authorization } = facts
+  if (!application?.isOpen) return { shutOut: 'application' }
+  if (!project?.isOpen || project.id !== application.projectId || !facts.projectOrganization.isOpen)
+    return { shutOut: 'project' }
+  if (isNew ? !request : !authorization) return { shutOut: 'ended' }
+  // With its session end its codes, too.
+  const mustLive = isNew || stage === 'code' || authorization!.sessionBound
+  if (!facts.user || (mustLive && (!session?.isAlive || session.userId !== facts.user.id)))
+    return isNew ? { missing: [{ what: 'person' }] } : { shutOut: 'ended' }
+  const reason = shutsOut(facts, facts.user, application, project)
+  if (reason) return { shutOut: reason }
+  const factors = isNew ? session!.factors : authorization!.factors
+  const lacking = missingFactors(facts.policy, factors)
+  const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
+  const missing: Lack[] = [
+    ...(request && !request.chosen && request.prompts.some(asksForAccount) ? [{ what: 'account' } as const] : []),
+    ...(lacking.length > 0 ? [{ what: 'factor', kinds: lacking } as const] : []),
+    ...(isNew && !isFresh(factors, request!, facts.policy, now)
+      ? [{ what: 'fresh-factor', kinds: firstFactors } as const]
+      : []),
+    ...consented.lacks,
+  ]
+  const [first, ...others] = missing
+  if (first) return { missing: [first, ...others] }
+  return {
+    userId: facts.user.id,
+    organizationId: facts.user.organizationId,
+    application,
+    project,
+    sessionId: session?.id,
+    sessionEnd: mustLive ? session!.expiresAt : undefined,
+    scopes: consented.scopes,
+    factors,
+    authTime: lastFirstFactor(factors)!,
+    acr,
+    amr: [...new Set(factors.map(({ kind }) => methods[kind]))],
+    rounds: roundsOf(facts, facts.user, application, project),
+    admittedBy: facts.access?.map(({ eventId }) => eventId),
+  } as unknown as Allowed
+}
+
+// Whoever registers chooses the account, too.
+const asksForAccount = (prompt: string) => prompt === 'select_account' || prompt === 'create'
+
+/** The names of factors in `amr` (RFC 8176). */
+const methods: Record<FactorKind, string> = { password: 'pwd' }
+
+function shutsOut(
+  facts: Facts,
+  user: NonNullable<Facts['user']>,
+  application: ApplicationCopy,
+  project: ProjectCopy,
+): Reason | undefined {
+  const { authorization, request } = facts
+  if (!user.isActive) return 'inactive'
+  if (!facts.organization.isOpen) return 'organization'
+  const only = [application.oidc?.organizationId, request?.organizationScope, authorization?.organizationScope]
+  if (only.some((organizationId) => organizationId !== undefined && organizationId !== user.organizationId))
+    return 'membership'
+  if (request?.hintedUser !== undefined && request.hintedUser !== user.id) return 'other-person'
+  const unadmitted = refusedBy(project, user, facts)
+  if (unadmitted) return unadmitted
+  if (!authorization) return undefined
+  const isOf = authorization.userId === user.id && authorization.applicationId === application.id
+  const { rounds, sessionId } = authorization
+  const { user: _, ...others } = roundsOf(facts, user, application, project)
+  if (!isOf || !outlives(user, sessionId, rounds.user) || !isSame(rounds, others)) return 'ended'
+  const ungiven = lacksOfConsent(facts.consent, authorization, application, user)
+  return ungiven ? 'consent' : undefined
+}
+
+// What let in the person before must still do so, without a break since then: a lost grant that is given again is another.
+// People of the owner come in as long as it is open, which its round says.
+function refusedBy(
+  { roleCheck, hasProjectCheck, organizationId: owner }: ProjectCopy,
+  { organizationId: home }: NonNullable<Facts['user']>,
+  { access = [], authorization }: Facts,
+): Reason | undefined {
+  const lasting = (admission: Admission) =>
+    authorization?.admittedBy?.includes(admission.eventId) ?? !(authorization && admission.since > authorization.usedAt)
+  const checks = [
+    { isOn: roleCheck, reason: 'grant', admissions: access.filter(({ byUserGrant }) => byUserGrant) },
+    { isOn: hasProjectCheck && home !== owner, reason: 'membership', admissions: access },
+  ] as const
+  for (const { isOn, reason, admissions } of checks)
+    if (isOn && !admissions.some(lasting)) return admissions.length > 0 ? 'ended' : reason
+  return undefined
+}
+
+function roundsOf(
+  facts: Facts,
+  user: NonNullable<Facts['user']>,
+  application: ApplicationCopy,
+  project: ProjectCopy,
+): Rounds {
+  return {
+    user: signOutsOf(user),
+    organization: facts.organization.round,
+    projectOrganization: facts.projectOrganization.round,
+    application: application.round,
+    project: project.round,
+    consent: facts.consent.round,
+  }
+}
+
+function isSame(then: Rounds, now: Omit<Rounds, 'user'>): boolean {
+  return (Object.keys(now) as (keyof typeof now)[]).every((what) => then[what] === now[what])
+}
+
+// A factor counts if it is as young as is asked for, or younger than the request: so no request asks twice.
+function isFresh(
+  factors: readonly CheckedFactor[],
+  { maxAge = Infinity, prompts, beganAt }: RequestFacts,
+  { passwordCheckLifetime }: LoginPolicy,
+  now: Date,
+): boolean {
+  const checked = lastFirstFactor(factors)
+  if (!checked || checked > beganAt) return true
+  const isYoung = now.getTime() - checked.getTime() <= Math.min(maxAge, passwordCheckLifetime) * 1000
+  return isYoung && !prompts.includes('login')
+}
+
+interface Consented {
+  scopes: readonly string[]
+  lacks: Lack[]
+}
+
+const given = (scopes: readonly string[]): Consented => ({ scopes, lacks: [] })
+
+function consentTo(
+  stage: Stage,
+  { consent }: Facts,
+  user: NonNullable<Facts['user']>,
+  application: ApplicationCopy,
+  request: RequestFacts,
+): Consented {
+  const asksAgain = request.prompts.includes('consent') && !request.decided && !isRoster(application)
+  const lacking = asksAgain ? wishesOf(request) : lacksOfConsent(consent, request, application, user)
+  // Without a page it is left out, as OpenID Connect Core has it (section 11). Nobody allowed it its first use by that.
+  if (stage === 'silent' && consent.isGiven && lacking?.length === 1 && lacking[0] === 'offline_access')
+    return { scopes: request.scopes.filter((scope) => scope !== 'offline_access'), lacks: clickOf(request) }
+  return { scopes: request.scopes, lacks: lacking ? [{ what: 'consent', scopes: lacking }] : clickOf(request) }
+}
+
+/** Whether the person let the application in, whatever it asks for, or need not be asked. */
+export function isKnownTo(application: ApplicationCopy, { consent, user }: Facts): boolean {
+  return user !== undefined && lacksOfConsent(consent, { scopes: [], claimScopes: [] }, application, user) === undefined
+}
+
+type Wishes = Pick<RequestFacts, 'scopes' | 'claimScopes'>
+
+function wishesOf({ scopes, claimScopes }: Wishes): string[] {
+  return [...new Set([...scopes, ...claimScopes])]
+}
+
+// The scopes that the person did not give; none of them where the first use alone is to be allowed. Undefined: nothing is.
+function lacksOfConsent(
+  { isGiven, scopes }: Facts['consent'],
+  wishes: Wishes,
+  application: ApplicationCopy,
+  user: NonNullable<Facts['user']>,
+): string[] | undefined {
+  const isOwn = application.oidc?.firstParty === true && application.organizationId === user.organizationId
+  if (isOwn || isRoster(application)) return undefined
+  const lacking = wishesOf(wishes).filter((scope) => !scopes.includes(scope))
+  return isGiven && lacking.length === 0 ? undefined : lacking
+}
+
+/** The own account: no copy has an empty id. */
+function isRoster({ id }: ApplicationCopy): boolean {
+  return id === ''
+}
+
+function clickOf({ needsClick, decided }: RequestFacts): Lack[] {
+  return needsClick && !decided ? [{ what: 'click' }] : []
+}

@@ -1,0 +1,36 @@
+import type { Call } from '#lib/rpc/headers'
+import { confirmFault, loadApplication } from '../applications/find-application.ts'
+import type { Context } from '../../context.ts'
+import { isSilent, type Parameters } from './parameters.ts'
+import { registeringOrganization } from './registering-organization.ts'
+import { readHint } from '../tokens/id-token.ts'
+import { type Reading, readParameters } from './read-parameters.ts'
+
+/** The application of a request, and what it asks for. Before a refusal grants is asked, for the copy may be old. */
+export async function readRequest(context: Context, parameters: Parameters, call: Call): Promise<Reading> {
+  let reading = readParameters(parameters, undefined)
+  const { clientId } = parameters
+  if (!/^[!-~]{1,200}$/.test(clientId)) return reading
+  const copy = await loadApplication(context.sql, { clientId })
+  await confirmFault(context, { clientId }, copy, call, (known) => {
+    reading = readParameters(parameters, known)
+    return 'asked' in reading ? undefined : reading
+  })
+  if (!('asked' in reading)) return reading
+  const { asked: unhinted, ...requested } = reading
+  const isHinted = parameters.idTokenHint !== ''
+  // Another client's ID token is no hint, nor is one of a former issuer.
+  const hint = isHinted ? await readHint(context, parameters.idTokenHint, clientId) : undefined
+  // A page shows who signs in. Without one nobody would see that it is not the person who was meant.
+  if (isHinted && !hint && isSilent(parameters)) return { ...requested, fault: 'hint_unknown' }
+  const asked = hint ? { ...unhinted, hintedUser: meantByBoth(unhinted.hintedUser, hint.sub) } : unhinted
+  if (!asked.prompts.includes('create')) return { ...requested, asked }
+  // Where nobody may register, it is as if the application had not asked for it.
+  const may = (await registeringOrganization(context, { asked, project: reading.project })) !== undefined
+  return { ...requested, asked: { ...asked, prompts: asked.prompts.filter((prompt) => may || prompt !== 'create') } }
+}
+
+// Whom two hints mean, nobody is.
+function meantByBoth(hinted: string | undefined, sub: string): string {
+  return hinted === undefined || hinted === sub ? sub : ''
+}

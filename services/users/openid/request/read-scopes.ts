@@ -1,0 +1,92 @@
+import { OIDCGrantType } from '#gen/roster/grants/v1/application_service'
+import type { OidcCopy } from '../applications/application-copy.ts'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { itself, plainScopes, projectOf, roleScopes } from '../tokens/scope.ts'
+import { lookupDomain } from '../../directory/organizations/organization-domain.ts'
+import { wordsOf } from './parameters.ts'
+
+/** The scopes of a request. */
+export interface AskedScopes {
+  /** Those that are known, as they were asked for. */
+  scopes: string[]
+  /** The only organization whose people it is for, by a scope or by the settings of the application. */
+  organizationScope: string | undefined
+  /** Its tokens are for Roster itself. */
+  actsInRoster: boolean
+}
+
+/** Of RFC 6749 (section 3.3). Two blanks, and one at an end, name nothing between them: configuration files have them. */
+const readable = /^[ !#-[\]-~]*$/
+const organization = /^urn:zitadel:iam:org:id:([\w-]{1,200})$/
+const domain = /^urn:zitadel:iam:org:domain:primary:([A-Za-z\d.-]{1,200})$/
+/**
+ * It would say whose people get in, and to pass over one that cannot be read would let in everybody: also one that has
+ * something before it, or that was encoded once too often.
+ */
+const restricting = new RegExp('urn:zitadel:iam:org:(id|domain:primary):'.replaceAll(':', '(:|%(25)*3a)'), 'i')
+/** Scopes of the reference system that ask for claims. */
+const ofClaims = [...roleScopes, 'urn:zitadel:iam:user:resourceowner']
+
+/** The organization that a scope names. */
+export function organizationOf(scope: string): string | undefined {
+  return organizationsOf(wordsOf(scope))[0]
+}
+
+/** The scope that names an organization. */
+export function scopeOfOrganization(organizationId: string): string {
+  return `urn:zitadel:iam:org:id:${organizationId}`
+}
+
+/** The only organization that a scope names, if it names one. Undefined where the scope cannot be read, or names several. */
+export function readOrganization(scope: string): { organizationId: string | undefined } | undefined {
+  const asked = wordsOf(scope)
+  const [organizationId, ...others] = organizationsOf(asked)
+  const isUnreadable = asked.some((each) => restricting.test(each) && !organization.test(each))
+  return !readable.test(scope) || isUnreadable || others.length > 0 ? undefined : { organizationId }
+}
+
+function organizationsOf(scopes: string[]): string[] {
+  return scopes.flatMap((scope) => organization.exec(scope)?.[1] ?? [])
+}
+
+/** Names an organization by its id that is named by its domain. Nobody is of an unknown one, as of an unknown id. */
+export async function nameById({ grants }: Pick<Context, 'grants'>, text: string, call: Call): Promise<string> {
+  const scopes = wordsOf(text)
+  const [named, ...others] = scopes.filter((scope) => domain.test(scope))
+  // Several are refused, and none of them is looked up.
+  if (named === undefined || others.length > 0) return text
+  const id = await lookupDomain(grants, domain.exec(named)![1]!, call)
+  return scopes.map((scope) => (scope === named ? scopeOfOrganization(id ?? '-') : scope)).join(' ')
+}
+
+/**
+ * Reads the parameter `scope`. Undefined for an audience that the application may not have, for an organization that
+ * cannot be read or is not that of the application's settings, and where nothing of what is asked for is known.
+ */
+export function readScopes(
+  text: string,
+  projectId: string,
+  { grantTypes, rosterApi, organizationId: fixed }: OidcCopy,
+): AskedScopes | undefined {
+  const asked = wordsOf(text)
+  const named = readOrganization(text)
+  const organizationScope = fixed ?? named?.organizationId
+  const projects = asked.flatMap((scope) => projectOf(scope) ?? [])
+  const actsInRoster = asked.includes(itself)
+  const mayAct = rosterApi && projects.length === 0
+  if (!named || (named.organizationId ?? organizationScope) !== organizationScope) return undefined
+  if (projects.some((id) => id !== projectId) || (actsInRoster && !mayAct)) return undefined
+  const mayRefresh = grantTypes.includes(OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN)
+  const isKnown = (scope: string) =>
+    plainScopes.includes(scope) ||
+    ofClaims.includes(scope) ||
+    organization.test(scope) ||
+    scope === itself ||
+    projectOf(scope) !== undefined ||
+    (scope === 'offline_access' && mayRefresh)
+  const scopes = asked.filter(isKnown)
+  // No scope at all asks for the first use alone.
+  if (asked.length > 0 && scopes.length === 0) return undefined
+  return { scopes, organizationScope, actsInRoster }
+}

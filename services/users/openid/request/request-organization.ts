@@ -1,0 +1,30 @@
+import { instance } from '#lib/instance'
+import type { ApplicationCopy, ProjectCopy } from '../applications/application-copy.ts'
+import { loadApplication } from '../applications/find-application.ts'
+import type { Context } from '../../context.ts'
+import type { Parameters } from './parameters.ts'
+import { organizationOf } from './read-scopes.ts'
+
+/** What a request says of its organization. */
+export type Naming = Pick<Parameters, 'clientId' | 'scope'>
+
+/** Whose policy the pages of a request have: as `organizationOfRequest`; of an unknown application, the instance. */
+export async function organizationOfPages({ sql }: Pick<Context, 'sql'>, { clientId, scope }: Naming): Promise<string> {
+  const application = await loadApplication(sql, { clientId })
+  return application ? organizationOfRequest(scope, application) : instance.id
+}
+
+/** The organization whose people alone may come, else that of the project. */
+export function organizationOfRequest(scope: string, { application, project }: Addressed): string {
+  return onlyOrganization(scope, application) ?? project.organizationId
+}
+
+/** The organization whose people alone may come, by the settings of the application or by the scope. */
+export function onlyOrganization(scope: string, { oidc }: Addressed['application']): string | undefined {
+  return oidc?.organizationId ?? organizationOf(scope)
+}
+
+interface Addressed {
+  application: Pick<ApplicationCopy, 'oidc'>
+  project: Pick<ProjectCopy, 'organizationId'>
+}

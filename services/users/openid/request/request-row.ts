@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import type { RegistrationError, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
+import { deleteInPortions } from '#lib/database/delete-in-portions'
+import type { Keyring } from '#lib/encryption/keys'
+import type { Guard } from '#lib/eventstore/command'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
+import type { Context } from '../../context.ts'
+import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
+import type { KeptParameters, Parameters } from './parameters.ts'
+
+/** An authorization request that waits for its answer, or had it; or a request to sign out. */
+export interface RequestRow<P = Parameters> {
+  id: string
+  parameters: P
+  /** The session that was chosen for it. */
+  sessionId: string | null
+  progress: Progress
+  answer: 'given' | 'cancelled' | null
+  restarts: boolean
+  isOver: boolean
+  beganAt: Date
+  expiresAt: Date
+}
+
+/** What its page shows next. */
+export interface Progress {
+  /** As it was typed. */
+  loginName?: string
+  error?: SignInError
+  /** RFC 3339. */
+  retryAt?: string | undefined
+  /** A name is asked for, though somebody is signed in. */
+  asksName?: boolean
+  /** Somebody registers: as it was typed, and what was wrong. `isMailed`: the code is asked for. */
+  registration?: {
+    email: string
+    givenName: string
+    familyName: string
+    language: string
+    isMailed?: boolean
+    error?: RegistrationError
+    retryAt?: string
+  }
+  /** The person chose the account for this request. */
+  chosen?: boolean
+  /** What the person decided on this request. */
+  decision?: 'allowed' | 'denied'
+  /** The person allowed it, but has allowed too many others something. */
+  tooMany?: boolean
+}
+
+/** What a registration begins with. A login name that was typed before may be an address. */
+export function emptyRegistration(loginName: string): NonNullable<Progress['registration']> {
+  return { email: loginName.includes('@') ? loginName.slice(0, 200) : '', givenName: '', familyName: '', language: '' }
+}
+
+const purpose = 'authorization-request'
+const [lifetime, postedLifetime] = [3600, 60]
+const bounds = { ofBrowser: 50, ofAddress: 5000, ofNetwork: 20_000 }
+const unit = 4096
+
+/**
+ * What a row begins with. Without a browser it was posted, and waits a minute for one; or a login application finishes
+ * it, in a browser that it knows.
+ */
+export interface NewRequest {
+  parameters: KeptParameters
+  browserId: string | undefined
+  /** Empty where it does not count for its address. */
+  address: string
+  sessionId?: string | undefined
+  userId?: string | undefined
+  restarts?: boolean
+  finishedBy?: 'login-client'
+}
+
+/** Stores a request, and returns its id. Where the browser or the address has too many, the oldest go. */
+export async function beginRequest({ sql, keys }: Pick<Context, 'sql' | 'keys'>, begun: NewRequest): Promise<string> {
+  const { parameters, browserId, address, sessionId, userId, restarts = false, finishedBy } = begun
+  // Login applications of the reference system know theirs by this beginning.
+  const id = `${finishedBy ? 'V2_' : ''}${randomBytes(16).toString('base64url')}`
+  const text = JSON.stringify(parameters)
+  const network = networkOf(address)
+  await orUnavailable(sql`
+    select begin_authorization_request(${id}, ${browserId ?? null}, ${address ? macOf(keys, address) : null},
+      ${network === undefined ? null : macOf(keys, network)}, ${Math.ceil(Buffer.byteLength(text) / unit)},
+      ${keys.encrypt(purpose, text)}, ${sessionId ?? null}, ${userId ?? null}, ${restarts},
+      ${browserId === undefined && !finishedBy ? postedLifetime : lifetime}, ${bounds.ofBrowser}, ${bounds.ofAddress},
+      ${bounds.ofNetwork}, ${finishedBy ?? null})
+  `)
+  return id
+}
+
+function macOf(keys: Keyring, address: string): Buffer {
+  return keys.mac('request-address', keys.currentId, [address])
+}
+
+/** Takes what a POST began: once. */
+export async function takePosted<P extends KeptParameters>(
+  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
+  id: string,
+  isOf: IsOf<P>,
+): Promise<P | undefined> {
+  const [row] = await orUnavailable(sql<{ parameters: Buffer; isOver: boolean }[]>`
+    delete from authorization_requests where id = ${id} and browser_id is null and finished_by is null
+    returning parameters, expires_at <= roster_now() as "isOver"
+  `)
+  if (!row || row.isOver) return undefined
+  const parameters = JSON.parse(keys.decrypt(purpose, row.parameters)) as KeptParameters
+  return isOf(parameters) ? parameters : undefined
+}
+
+/** `isSignIn` or `isSignOut`. */
+export type IsOf<P extends KeptParameters> = (parameters: KeptParameters) => parameters is P
+
+/** A request of this browser; or one that a login application finishes. Neither is known to the other. */
+export async function findRequest<P extends KeptParameters>(
+  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
+  id: string,
+  by: { browserId: string } | 'login-client',
+  isOf: IsOf<P>,
+): Promise<RequestRow<P> | undefined> {
+  const [row] = await orUnavailable(sql<StoredRow[]>`
+    select id, parameters, session_id as "sessionId", progress, answer, restarts, began_at as "beganAt",
+      expires_at as "expiresAt", expires_at <= roster_now() as "isOver"
+    from authorization_requests
+    where id = ${id}
+      and ${by === 'login-client' ? sql`finished_by = ${by}` : sql`finished_by is null and browser_id = ${by.browserId}`}
+  `)
+  if (!row) return undefined
+  const open = <T>(text: Buffer | null, none: T) => (text ? (JSON.parse(keys.decrypt(purpose, text)) as T) : none)
+  const parameters = open<KeptParameters>(row.parameters, {} as Parameters)
+  return isOf(parameters) ? { ...row, parameters, progress: open<Progress>(row.progress, {}) } : undefined
+}
+
+type StoredRow = Omit<RequestRow, 'parameters' | 'progress'> & { parameters: Buffer; progress: Buffer | null }
+
+/**
+ * Goes on with a request: what its page shows next, and the session that is chosen for it. Null: none is. Undefined:
+ * it stays.
+ */
+export function goOn(
+  keys: Keyring,
+  id: string,
+  progress: Progress,
+  session?: { sessionId: string; userId: string } | null,
+): (sql: Sql | Transaction) => PromiseLike<unknown> {
+  const text = keys.encrypt(purpose, JSON.stringify(progress))
+  const { sessionId, userId } = session ?? { sessionId: null, userId: null }
+  return (sql) => sql`
+    update authorization_requests set progress = ${text}
+      ${session === undefined ? sql`` : sql`, session_id = ${sessionId}, user_id = ${userId}`}
+    where id = ${id} and answer is null
+  `
+}
+
+/** Closes a request without an event; false where it had its answer. */
+export async function closeRequest(sql: Sql, id: string, answer: 'given' | 'cancelled'): Promise<boolean> {
+  const { count } = await orUnavailable(sql`
+    update authorization_requests set answer = ${answer} where id = ${id} and answer is null
+  `)
+  return count > 0
+}
+
+/** Closes a request beside an event. One of two answers is given. */
+export function closing(id: string): { write: Statement; guard: Guard } {
+  return {
+    write: (sql) => sql`update authorization_requests set answer = 'given' where id = ${id}`,
+    guard: stillOpen(id),
+  }
+}
+
+/** The request is still open where a change is stored. */
+export function stillOpen(id: string): Guard {
+  return {
+    key: JSON.stringify(['request', id]),
+    counted: { by: 'count_request_answers', of: { id } },
+    most: 1,
+    full: new Superseded(),
+  }
+}
+
+/** Deletes requests that nobody can begin again: a day after their end, or, where they were posted, then. */
+export async function deleteRequests(sql: Sql): Promise<void> {
+  await deleteInPortions(
+    sql,
+    'authorization_requests',
+    sql`expires_at < roster_now() - case when browser_id is null then interval '0' else interval '1 day' end`,
+  )
+}

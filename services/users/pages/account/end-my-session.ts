@@ -1,0 +1,19 @@
+import type { EndMySessionRequest } from '#gen/roster/users/v1/account_service'
+import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import type { Call } from '#lib/rpc/headers'
+import { openAccount } from './open-account.ts'
+import type { Context } from '../../context.ts'
+import { ending, ownerOf } from '../../sessions/sessions.ts'
+import { endSessions } from '../../sessions/browsers/end-sessions.ts'
+
+export async function endMySession(context: Context, request: EndMySessionRequest, call: Call): Promise<PageAnswer> {
+  const opened = await openAccount(context, request, call)
+  if ('answer' in opened) return opened.answer
+  const { userId, browser, call: own, page } = opened
+  const { sessionId } = request
+  if (sessionId === own.caller.sessionId)
+    return { ...page, newBrowser: await endSessions(context, browser, [{ sessionId, userId }], own) }
+  const owner = await ownerOf(context, sessionId)
+  if (owner?.userId === userId) await context.store.execute({ ...ending(sessionId), call: own })
+  return page
+}

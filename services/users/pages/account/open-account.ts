@@ -1,0 +1,70 @@
+import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { anonymous } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import { refuseBesideFormer } from '#lib/schema/releases'
+import { notice } from '../../openid/authorization/answer.ts'
+import { branded } from '../sign-in/branded.ts'
+import { type Candidate, findCandidates } from '../../openid/authorization/candidates.ts'
+import type { Visit } from '../../openid/authorization/begin.ts'
+import { readOwnRequest, toAccount } from '../sign-in/own-account.ts'
+import { requestFacts } from '../../openid/request/request-facts.ts'
+import { type Browser, findBrowser } from '../../sessions/browsers/browser.ts'
+import { isFormToken } from '../../sessions/browsers/form-token.ts'
+import type { Context } from '../../context.ts'
+import { isAllowed } from '../../openid/judge/judge.ts'
+
+/** A form of the page of an account. */
+export interface AccountForm {
+  /** The value of the cookie. */
+  browser: string
+  userId: string
+  formToken: string
+  uiLocales: string
+}
+
+/** An account that is signed in in this browser. */
+export interface OpenAccount {
+  userId: string
+  browser: Browser
+  /** Made by its person. */
+  call: Call
+  /** The way back to its page. */
+  page: PageAnswer
+}
+
+/**
+ * The account of a form; or the answer, where it is not signed in here any more. Its page leads to the one for name and
+ * password then. So does the former value of the cookie, whose browser asks for the page with the present one.
+ */
+export async function openAccount(
+  context: Context,
+  { browser: value, userId, formToken, uiLocales }: AccountForm,
+  call: Call,
+): Promise<OpenAccount | { answer: PageAnswer }> {
+  await refuseBesideFormer(context.sql)
+  const { browser, now } = await findBrowser(context.sql, value)
+  const page = toAccount(uiLocales)
+  if (!browser?.isPresent) return { answer: page }
+  if (!isFormToken(context.keys, browser.id, formOf(userId), formToken))
+    return { answer: await branded(context, notice(NoticeReason.NOTICE_REASON_FORM_INVALID)) }
+  const people = await findPeople(context, { browser, now }, call)
+  const person = people.find(({ signedInUser, verdict }) => signedInUser.userId === userId && isAllowed(verdict))
+  return person ? { userId, browser, call: madeBy(person, call), page } : { answer: page }
+}
+
+/** What the form token of an account is bound to, beside the browser. No request has such an id. */
+export function formOf(userId: string): string {
+  return `account-${userId}`
+}
+
+/** Who is signed in, in this browser. What is missing is what `judge` says at the stage of pages. */
+export function findPeople(context: Context, visit: Omit<Visit, 'value'>, call: Call): Promise<Candidate[]> {
+  const { asked, ...roster } = readOwnRequest({ prompt: '' })
+  const facts = requestFacts(asked, visit.now, {})
+  return findCandidates(context, roster, { ...visit, stage: 'page', facts }, call)
+}
+
+/** The call, as the person makes it: what the operations of sessions and consents let every user do follows from that. */
+export function madeBy({ signedInUser: { userId, organizationId, sessionId } }: Candidate, call: Call): Call {
+  return { ...call, organizationId, caller: { ...anonymous, userId, human: true, organizationId, sessionId } }
+}

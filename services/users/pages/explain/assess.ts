@@ -1,0 +1,147 @@
+import type { ExplainSignInRequest } from '#gen/roster/users/v1/session_service'
+import { orUnavailable, readNow } from '#lib/database/database'
+import { holds } from '#lib/rpc/caller'
+import { callerIn } from '#lib/rpc/caller-in'
+import type { Call } from '#lib/rpc/headers'
+import { confirmFault, type KnownApplication, loadApplication } from '../../openid/applications/find-application.ts'
+import { type SignedInUser, factsFrom, findAccess, readFacts } from '../../openid/authorization/facts-of.ts'
+import { laterFacts } from '../../openid/authorization/later-facts.ts'
+import { readScopes } from '../../openid/request/read-scopes.ts'
+import { mayBeAnybodys } from '../../openid/request/redirect-uri.ts'
+import type { Context } from '../../context.ts'
+import type { Facts, RequestFacts } from '../../openid/judge/facts.ts'
+import { judge, type Verdict } from '../../openid/judge/judge.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import { type Authorization, authorizationType, type EndReason } from '../../openid/events/authorization.ts'
+import type { User } from '../../directory/events/user.ts'
+
+/** What is so at an application, for a user. */
+export interface Assessment {
+  /** `scopes`: the application may not ask for them. */
+  verdict: Verdict | 'scopes'
+  /** Undefined where there is no such application, or none that people sign in to. */
+  facts: Facts | undefined
+  user: User
+  /** The user has no session, and is judged as if the password had just been right. */
+  isSignedOut: boolean
+  /** The caller may read the project, or that it is granted to the organization of the user. */
+  seesProject: boolean
+}
+
+/** The application that is asked about, as the stage of pages finds it. UNAVAILABLE. */
+export async function findAsked(
+  context: Context,
+  { application }: ExplainSignInRequest,
+  call: Call,
+): Promise<KnownApplication | undefined> {
+  const { $case, value } = application!
+  const name = $case === 'clientId' ? { clientId: value } : { applicationId: value }
+  const copy = await loadApplication(context.sql, name)
+  const closed = (known: KnownApplication | undefined) => (isThere(known) ? undefined : 'closed')
+  return (await confirmFault(context, name, copy, call, closed)).known
+}
+
+function isThere(known: KnownApplication | undefined): boolean {
+  return known?.application.oidc !== undefined && known.application.isOpen && known.project.isOpen
+}
+
+/** Asks `judge` about the user at an application now. UNAVAILABLE; errors of grants. */
+export async function assess(
+  context: Context,
+  request: ExplainSignInRequest,
+  known: KnownApplication | undefined,
+  { state: user, organizationId }: { state: User; organizationId: string },
+  call: Call,
+): Promise<Assessment> {
+  const none: Assessment = {
+    verdict: { shutOut: 'application' },
+    facts: undefined,
+    user,
+    isSignedOut: false,
+    seesProject: false,
+  }
+  if (!known?.application.oidc) return none
+  const { userId } = request
+  const application = { ...known.application, oidc: known.application.oidc }
+  const { project } = known
+  const [access, policy] = await Promise.all([
+    findAccess(context, project, { userId, organizationId }, call),
+    loadLoginPolicy(context, organizationId),
+  ])
+  const asked = { userId, organizationId, browserId: undefined, application, project, access, policy }
+  const seesProject = await sees(asked, call)
+  if (request.authorizationId !== '') return { ...none, ...(await judgeGiven(context, request, asked)), seesProject }
+  const now = await orUnavailable(readNow(context.sql))
+  const facts = askedFacts(request, asked, now)
+  if (!facts) return { ...none, verdict: 'scopes', seesProject }
+  const signedInUser = { ...asked, sessionId: request.sessionId }
+  const found = factsFrom(signedInUser, await readFacts(context, signedInUser), facts, now)
+  const isSignedOut = !found.session?.isAlive || found.session.userId !== userId
+  const judged = isSignedOut ? { ...found, session: justSignedIn(userId, now) } : found
+  return { verdict: judge('page', judged, now), facts: found, user, isSignedOut, seesProject }
+}
+
+async function sees(
+  { organizationId: home, project: { id, organizationId: owner }, access }: Omit<SignedInUser, 'sessionId'>,
+  call: Call,
+): Promise<boolean> {
+  if (holds(await callerIn(call, owner), 'project.read', owner, id)) return true
+  const isGranted = access?.some(({ byUserGrant }) => !byUserGrant) === true
+  return isGranted && holds(await callerIn(call, home), 'project.read', home, id)
+}
+
+function askedFacts(
+  { scopes, prompts, maxAge, redirectUri, hintedUserId }: ExplainSignInRequest,
+  { application: { oidc }, project }: Omit<SignedInUser, 'sessionId'>,
+  now: Date,
+): RequestFacts | undefined {
+  const asked = readScopes(scopes.join(' ') || 'openid', project.id, oidc)
+  return (
+    asked && {
+      beganAt: now,
+      prompts,
+      maxAge,
+      hintedUser: hintedUserId || undefined,
+      organizationScope: asked.organizationScope,
+      scopes: asked.scopes,
+      claimScopes: [],
+      chosen: false,
+      decided: false,
+      needsClick: mayBeAnybodys(redirectUri || (oidc.redirectUris[0] ?? ''), oidc),
+    }
+  )
+}
+
+// A password that is right after the request began: so the request does not ask for it once more.
+function justSignedIn(userId: string, now: Date): NonNullable<Facts['session']> {
+  const at = new Date(now.getTime() + 1)
+  return { id: '', userId, isAlive: true, expiresAt: at, factors: [{ kind: 'password', at }] }
+}
+
+/** Ends that follow from what an authorization stands on. */
+const fromElsewhere = new Set<EndReason>(['signed-out', 'shut-out'])
+
+/** Another user's and another application's is none. */
+async function judgeGiven(
+  context: Context,
+  { userId, authorizationId }: ExplainSignInRequest,
+  asked: Omit<SignedInUser, 'sessionId'>,
+): Promise<Pick<Assessment, 'verdict' | 'facts'>> {
+  const found = await context.store.load<Authorization>(authorizationType, authorizationId)
+  const isOf = found?.state.userId === userId && found.state.applicationId === asked.application.id
+  const state = isOf ? found.state : undefined
+  const signedInUser = { ...asked, sessionId: state?.sessionId ?? '' }
+  const [reads, now] = await Promise.all([readFacts(context, signedInUser), orUnavailable(readNow(context.sql))])
+  const end = state?.refreshTokens?.expiresAt
+  const isLate = end !== undefined && now.getTime() >= Date.parse(end)
+  const judged = (given: Authorization | undefined) => {
+    const facts = laterFacts(signedInUser, given, reads, now)
+    return { verdict: judge('refresh', facts, now), facts }
+  }
+  const given = judged(isLate ? undefined : state)
+  if (!state?.ended || isLate || !fromElsewhere.has(state.ended)) return given
+  // What ended it says more than that it has ended.
+  const { ended: _, ...before } = state
+  const cause = judged(before)
+  return 'shutOut' in cause.verdict ? cause : given
+}

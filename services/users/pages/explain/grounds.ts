@@ -1,0 +1,148 @@
+import {
+  type ExplainSignInRequest,
+  type ExplainSignInResponse,
+  type SignInGround,
+  SignInReason,
+} from '#gen/roster/users/v1/session_service'
+import type { AggregateKey } from '#lib/eventstore/aggregate'
+import { consentKey } from '../../openid/authorization/facts-of.ts'
+import type { Facts } from '../../openid/judge/facts.ts'
+import { isAllowed, type Lack, type Reason } from '../../openid/judge/judge.ts'
+import { authorizationType } from '../../openid/events/authorization.ts'
+import { outlives } from '../../directory/events/sign-outs.ts'
+import { sentences } from './sentences.ts'
+import type { Assessment } from './assess.ts'
+
+/** The verdict in words, with what each part of it stands on. Pure. */
+export function groundsOf(
+  assessment: Assessment,
+  request: ExplainSignInRequest,
+): Pick<ExplainSignInResponse, 'allowed' | 'refusal' | 'missing'> {
+  const { verdict, facts, isSignedOut } = assessment
+  const refuse = (found: Found) => ({ allowed: false, refusal: ground(found), missing: [] })
+  if (verdict === 'scopes') return refuse({ reason: SignInReason.SIGN_IN_REASON_SCOPES })
+  if ('shutOut' in verdict) return refuse(refusalOf(verdict.shutOut, assessment, request))
+  const person = isSignedOut ? [{ reason: SignInReason.SIGN_IN_REASON_PERSON, object: sessionOf(facts!) } as const] : []
+  const lacks = isAllowed(verdict) ? [] : verdict.missing.map((lack) => lackOf(lack, facts!))
+  const missing = [...person, ...lacks].map(ground)
+  return { allowed: missing.length === 0, refusal: undefined, missing }
+}
+
+interface Found {
+  reason: keyof typeof sentences
+  object?: AggregateKey | undefined
+  scopes?: readonly string[]
+}
+
+function ground({ reason, object, scopes = [] }: Found): SignInGround {
+  const { type = '', id = '' } = object ?? {}
+  return { reason, sentence: sentences[reason], objectType: type, objectId: id, scopes: [...scopes] }
+}
+
+function lackOf(lack: Lack, facts: Facts): Found {
+  switch (lack.what) {
+    case 'person':
+      return { reason: SignInReason.SIGN_IN_REASON_PERSON, object: sessionOf(facts) }
+    case 'account':
+      return { reason: SignInReason.SIGN_IN_REASON_ACCOUNT }
+    case 'click':
+      return { reason: SignInReason.SIGN_IN_REASON_CLICK }
+    case 'factor':
+      return { reason: SignInReason.SIGN_IN_REASON_FACTOR, object: sessionOf(facts) }
+    case 'fresh-factor':
+      return { reason: SignInReason.SIGN_IN_REASON_FRESH_FACTOR, object: sessionOf(facts) }
+    case 'consent': {
+      const { application, user } = facts
+      const object = consentKey(application!.id, user!.id)
+      return { reason: SignInReason.SIGN_IN_REASON_CONSENT, object, scopes: lack.scopes }
+    }
+  }
+}
+
+function refusalOf(reason: Reason, { facts, user, seesProject }: Assessment, request: ExplainSignInRequest): Found {
+  const { userId, hintedUserId } = request
+  const person = { type: 'user', id: userId }
+  const seen = (object: AggregateKey) => (seesProject ? object : undefined)
+  const notAdmitted: Found = { reason: SignInReason.SIGN_IN_REASON_NOT_ADMITTED }
+  switch (reason) {
+    case 'inactive':
+      return user.locked
+        ? { reason: SignInReason.SIGN_IN_REASON_USER_LOCKED, object: person }
+        : { reason: SignInReason.SIGN_IN_REASON_USER_INACTIVE, object: person }
+    case 'organization': {
+      const object = { type: 'organization', id: facts!.user!.organizationId }
+      return { reason: SignInReason.SIGN_IN_REASON_ORGANIZATION_CLOSED, object }
+    }
+    case 'application':
+      return {
+        reason: SignInReason.SIGN_IN_REASON_APPLICATION_CLOSED,
+        object: facts && seen({ type: 'application', id: facts.application!.id }),
+      }
+    case 'project': {
+      const { id, organizationId, isOpen } = facts!.project!
+      // Whether an application and its project are open, its page tells everybody; of the organization it does not.
+      if (!isOpen)
+        return { reason: SignInReason.SIGN_IN_REASON_APPLICATION_CLOSED, object: seen({ type: 'project', id }) }
+      const object = { type: 'organization', id: organizationId }
+      return seesProject ? { reason: SignInReason.SIGN_IN_REASON_PROJECT_ORGANIZATION_CLOSED, object } : notAdmitted
+    }
+    case 'membership': {
+      const fixed = facts!.application!.oidc!.organizationId
+      const asked = [fixed, facts!.request?.organizationScope, facts!.authorization?.organizationScope]
+      const other = asked.find((id) => id !== undefined && id !== facts!.user!.organizationId)
+      // The settings of an application are told to those who may see its project.
+      if (other !== undefined && other === fixed && !seesProject) return notAdmitted
+      if (other !== undefined)
+        return { reason: SignInReason.SIGN_IN_REASON_OTHER_ORGANIZATION, object: { type: 'organization', id: other } }
+      const object = { type: 'project', id: facts!.project!.id }
+      return seesProject ? { reason: SignInReason.SIGN_IN_REASON_PROJECT_CHECK, object } : notAdmitted
+    }
+    case 'grant': {
+      const object = { type: 'project', id: facts!.project!.id }
+      return seesProject ? { reason: SignInReason.SIGN_IN_REASON_ROLE_CHECK, object } : notAdmitted
+    }
+    case 'other-person':
+      return { reason: SignInReason.SIGN_IN_REASON_OTHER_PERSON, object: { type: 'user', id: hintedUserId } }
+    case 'consent': {
+      const { application, authorization, user: ofFacts } = facts!
+      const object = consentKey(application!.id, ofFacts!.id)
+      return { reason: SignInReason.SIGN_IN_REASON_CONSENT, object, scopes: authorization!.scopes }
+    }
+    case 'ended':
+      return endOf(facts!, request, seen)
+  }
+}
+
+/** What is over of what an authorization stands on. */
+function endOf(
+  { user, session, authorization, application, project, consent, ...facts }: Facts,
+  { userId, authorizationId }: ExplainSignInRequest,
+  seen: (object: AggregateKey) => AggregateKey | undefined,
+): Found {
+  if (!authorization || !user)
+    return {
+      reason: SignInReason.SIGN_IN_REASON_AUTHORIZATION_ENDED,
+      object: { type: authorizationType, id: authorizationId },
+    }
+  const { rounds, sessionId } = authorization
+  if (!outlives(user, sessionId, rounds.user))
+    return { reason: SignInReason.SIGN_IN_REASON_SIGNED_OUT, object: { type: 'user', id: userId } }
+  if (rounds.consent !== consent.round)
+    return { reason: SignInReason.SIGN_IN_REASON_CONSENT_WITHDRAWN, object: consentKey(application!.id, userId) }
+  const reason = SignInReason.SIGN_IN_REASON_CLOSED_MEANWHILE
+  if (rounds.organization !== facts.organization.round)
+    return { reason, object: { type: 'organization', id: user.organizationId } }
+  if (rounds.application !== application!.round)
+    return { reason, object: seen({ type: 'application', id: application!.id }) }
+  if (rounds.project !== project!.round) return { reason, object: seen({ type: 'project', id: project!.id }) }
+  if (rounds.projectOrganization !== facts.projectOrganization.round)
+    return { reason, object: seen({ type: 'organization', id: project!.organizationId }) }
+  return {
+    reason: SignInReason.SIGN_IN_REASON_SESSION_ENDED,
+    object: { type: 'session', id: session?.id ?? sessionId },
+  }
+}
+
+function sessionOf({ session, user }: Facts): AggregateKey | undefined {
+  return session && session.userId === user?.id ? { type: 'session', id: session.id } : undefined
+}

@@ -1,0 +1,109 @@
+import {
+  type FinishRegistrationRequest,
+  type PageAnswer,
+  RegistrationError,
+  SignInError,
+} from '#gen/roster/users/v1/sign_in_service'
+import { orUnavailable } from '#lib/database/database'
+import { RosterError } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import { refuseBesideFormer } from '#lib/schema/releases'
+import { toPage } from '../../openid/authorization/answer.ts'
+import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
+import { readRequest } from '../../openid/request/read-request.ts'
+import { goOn, type Progress, stillOpen } from '../../openid/request/request-row.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
+import type { Context } from '../../context.ts'
+import { deriveCode, matchesCode } from '../../directory/email/code.ts'
+import { addRegistered, OrganizationClosed } from '../registration/add-registered.ts'
+import { AddressTaken } from '../registration/address-holder.ts'
+import { registeringOrganization } from '../../openid/request/registering-organization.ts'
+import { findRegistration, type StoredRegistration } from '../registration/registration.ts'
+import { countTryFrom, mayTry } from '../registration/registration-limits.ts'
+import { findFault } from '../registration/typed-registration.ts'
+import { openBrowserSession } from '../../sessions/open-browser-session.ts'
+import { hashPassword } from '../../directory/passwords/password.ts'
+import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
+import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
+
+/** The password comes with the code, so that none is kept of somebody who has not proved anything. */
+export async function finishRegistration(
+  context: Context,
+  request: FinishRegistrationRequest,
+  call: Call,
+): Promise<PageAnswer> {
+  await refuseBesideFormer(context.sql)
+  const opened = await openForm(context, request, signingIn)
+  if ('answer' in opened) return opened.answer
+  const { row, now } = opened
+  const page = toPage(row.id)
+  const typed = row.progress.registration
+  if (!typed?.isMailed) return page
+  const next = async (progress: Progress) => {
+    await orUnavailable(goOn(context.keys, row.id, progress)(context.sql))
+    return page
+  }
+  const { email, givenName, familyName, language } = typed
+  const given = { email, givenName, familyName, language }
+  if (request.action === 'back') return next({ registration: given })
+  const again = (error: RegistrationError, wait?: number) => {
+    const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
+    return next({ registration: { ...given, isMailed: true, error, ...retryAt } })
+  }
+  const closed = () => next({ loginName: email, error: SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED })
+  const isWrong = findFault(given, request.password)
+  if (isWrong !== undefined) return again(isWrong)
+  const wait = await countTryFrom(context, call.clientAddress)
+  if (wait !== undefined) return again(RegistrationError.REGISTRATION_ERROR_THROTTLED, wait)
+  const registration = await findRegistration(context, row.id)
+  if (!registration || !(await mayTry(context, registration.code.codeId)))
+    return again(RegistrationError.REGISTRATION_ERROR_CODE_OVER)
+  const code = deriveCode(context.keys, registration.code, row.id, registration.email, 'registration-code')
+  if (!matchesCode(request.code, code)) return again(RegistrationError.REGISTRATION_ERROR_CODE_WRONG)
+  if (!(await isStillOpen(context, opened, registration, call))) return closed()
+  try {
+    return { ...page, newBrowser: await signUp(context, opened, { registration, password: request.password }, call) }
+  } catch (error) {
+    if (error instanceof Superseded) return page
+    if (error instanceof OrganizationClosed) return closed()
+    if (error instanceof AddressTaken) return next({ loginName: email, error: SignInError.SIGN_IN_ERROR_ADDRESS_TAKEN })
+    if (!(error instanceof RosterError) || error.reason !== 'PASSWORDS_THROTTLED') throw error
+    return again(RegistrationError.REGISTRATION_ERROR_THROTTLED, error.retryAfter ?? 1)
+  }
+}
+
+async function isStillOpen(
+  context: Context,
+  { row }: OpenedRequest,
+  { organizationId }: StoredRegistration,
+  call: Call,
+): Promise<boolean> {
+  const reading = await readRequest(context, row.parameters, call)
+  return 'asked' in reading && (await registeringOrganization(context, reading)) === organizationId
+}
+
+// Returns the new value of the cookie.
+async function signUp(
+  context: Context,
+  { row, browser }: OpenedRequest,
+  { registration, password }: { registration: StoredRegistration; password: string },
+  call: Call,
+): Promise<string> {
+  const lane = networkOf(call.clientAddress) ?? call.clientAddress
+  const hash = await hashPassword(password, { lane, deadline: call.deadline })
+  const guards = [stillOpen(row.id)]
+  // Should the rest fail, the user signs in by this page.
+  const writes = [goOn(context.keys, row.id, { loginName: registration.email })]
+  const user = await addRegistered(context, registration, { requestId: row.id, hash, writes, guards }, call)
+  const newValue = await openBrowserSession(
+    context,
+    user,
+    browser,
+    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], guards },
+    call,
+  )
+  await rememberAddress(context, user.userId, call.clientAddress, undefined).catch((error: unknown) =>
+    context.log.warn({ err: error }, 'work after a registration failed'),
+  )
+  return newValue
+}

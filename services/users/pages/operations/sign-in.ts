@@ -1,0 +1,98 @@
+import {
+  type NoticeReason,
+  type PageAnswer,
+  SignInError,
+  type SignInRequest,
+} from '#gen/roster/users/v1/sign_in_service'
+import { orUnavailable } from '#lib/database/database'
+import { RosterError } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import { refuseBesideFormer } from '#lib/schema/releases'
+import { toPage } from '../../openid/authorization/answer.ts'
+import type { Candidate } from '../../openid/authorization/candidates.ts'
+import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
+import { onlyOrganization } from '../../openid/request/request-organization.ts'
+import { closeRequest, emptyRegistration, goOn, stillOpen, type Progress } from '../../openid/request/request-row.ts'
+import { type RequestState, requestStateOf } from '../sign-in/request-state.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
+import type { Context } from '../../context.ts'
+import { checkPassword } from '../../directory/passwords/check-password.ts'
+import { findUserById } from '../../directory/login-names/login-user.ts'
+import { openBrowserSession } from '../../sessions/open-browser-session.ts'
+import { surplusSessions } from '../../sessions/surplus.ts'
+
+export async function signIn(context: Context, request: SignInRequest, call: Call): Promise<PageAnswer> {
+  await refuseBesideFormer(context.sql)
+  const opened = await openForm(context, request, signingIn)
+  if ('answer' in opened) return opened.answer
+  const { row, now } = opened
+  const page = toPage(row.id)
+  if (request.action === 'cancel') {
+    await closeRequest(context.sql, row.id, 'cancelled')
+    return page
+  }
+  const next = (progress: Progress, session?: null) =>
+    orUnavailable(goOn(context.keys, row.id, progress, session)(context.sql))
+  if (request.action === 'another-account') {
+    await next({ asksName: true }, null)
+    return page
+  }
+  if (request.action === 'register') {
+    await next({ registration: emptyRegistration(request.loginName) })
+    return page
+  }
+  try {
+    return { ...page, newBrowser: await proceed(context, opened, request, call) }
+  } catch (error) {
+    if (error instanceof Superseded) return page
+    const failure = failureOf(error, now)
+    if (!failure) throw error
+    await next({ ...row.progress, loginName: request.loginName, retryAt: undefined, ...failure })
+    return page
+  }
+}
+
+// Returns the new value of the cookie.
+async function proceed(
+  context: Context,
+  opened: OpenedRequest,
+  { loginName, password }: SignInRequest,
+  call: Call,
+): Promise<string> {
+  const { row, browser } = opened
+  const state = await requestStateOf(context, opened, call)
+  const fixed = fixedPerson(state)
+  const application = 'notice' in state ? {} : state.requested.application
+  const { user, rememberAddress } = await checkPassword(
+    context,
+    // It counts for the person whom it is tried on, whatever was typed.
+    fixed
+      ? { loginName: fixed.userName, password, find: () => findUserById(context, fixed.signedInUser.userId) }
+      : { loginName, password },
+    { ...call, organizationId: onlyOrganization(row.parameters.scope, application) ?? '' },
+  )
+  const newValue = await openBrowserSession(
+    context,
+    user,
+    browser,
+    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], guards: [stillOpen(row.id)] },
+    call,
+  )
+  await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])
+  return newValue
+}
+
+// The person whose password alone the page asks for.
+function fixedPerson(state: RequestState | { notice: NoticeReason }): Candidate | undefined {
+  const chosen = 'chosen' in state ? state.chosen : undefined
+  const lack = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing[0].what : undefined
+  return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined
+}
+
+function failureOf(error: unknown, now: Date): Pick<Progress, 'error' | 'retryAt'> | undefined {
+  if (!(error instanceof RosterError)) return undefined
+  if (error.reason === 'CREDENTIALS_INVALID') return { error: SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID }
+  if (!['SIGN_IN_THROTTLED', 'PASSWORDS_THROTTLED'].includes(error.reason)) return undefined
+  const retryAt = new Date(now.getTime() + (error.retryAfter ?? 1) * 1000).toISOString()
+  return { error: SignInError.SIGN_IN_ERROR_THROTTLED, retryAt }
+}

@@ -1,0 +1,29 @@
+import type { PageAnswer, SignOutRequest } from '#gen/roster/users/v1/sign_in_service'
+import { orUnavailable } from '#lib/database/database'
+import type { Call } from '#lib/rpc/headers'
+import { refuseBesideFormer } from '#lib/schema/releases'
+import { openForm, signingOut } from '../sign-in/opened-request.ts'
+import { closeRequest, goOn } from '../../openid/request/request-row.ts'
+import type { Context } from '../../context.ts'
+import { endSessions } from '../../sessions/browsers/end-sessions.ts'
+import { signedInAccounts } from '../sign-out/signed-in-accounts.ts'
+
+export async function signOut(context: Context, request: SignOutRequest, call: Call): Promise<PageAnswer> {
+  await refuseBesideFormer(context.sql)
+  const opened = await openForm(context, request, signingOut)
+  if ('answer' in opened) return opened.answer
+  const { browser, row } = opened
+  const page = signingOut.toPage(row.id)
+  const { action, sessionId } = request
+  if (action === 'stay') {
+    await closeRequest(context.sql, row.id, 'cancelled')
+    return page
+  }
+  const accounts = await signedInAccounts(context, browser)
+  const chosen = action === 'all' ? accounts : accounts.filter((account) => account.sessionId === sessionId)
+  // Who is signed out already is not on the page any more.
+  if (chosen.length === 0) return page
+  const newBrowser = await endSessions(context, browser, chosen, call)
+  await orUnavailable(goOn(context.keys, row.id, { decision: 'allowed' })(context.sql))
+  return { ...page, newBrowser }
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import type { RequestPasswordResetRequest, RequestPasswordResetResponse } from '#gen/roster/users/v1/password_service'
+import { RosterError } from '#lib/errors'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import { anonymous } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import { countLimit, limitsHit } from '#lib/limits-hit'
+import type { Context } from '../../context.ts'
+import { canonicalAddress } from '../../directory/email/address.ts'
+import { canRecover, makeCode } from '../../directory/passwords/recovery.ts'
+import { keysOf } from '../../directory/passwords/reset-code.ts'
+import { findLoginUser } from '../../directory/login-names/meaning.ts'
+import { isOpen } from '../../../organization-status.ts'
+import { statuses } from '../../directory/organizations/statuses.ts'
+import { mayStillActOn } from '../../directory/may-act-on.ts'
+import { isActive } from '../../directory/states/user-state.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import { throttle } from '../../directory/rate-limits/throttle.ts'
+import {
+  type NamedRateLimit,
+  networkOf,
+  rateLimitsFor,
+  takeFromBuckets,
+} from '../../directory/rate-limits/token-buckets.ts'
+import { withinAnHour } from '../../directory/events/human.ts'
+import type { PasswordCode, PasswordCodeEvent } from '../../directory/events/password-code.ts'
+import type { User } from '../../directory/events/user.ts'
+import { mailedCodes } from './password-reset.ts'
+
+const workFor = 30_000
+
+/**
+ * Answers before anything is looked up, so that neither the answer nor its time depends on the user. The work comes
+ * after the response, networks round robin.
+ */
+export async function requestPasswordReset(
+  context: Context,
+  { loginName }: RequestPasswordResetRequest,
+  call: Call,
+): Promise<RequestPasswordResetResponse> {
+  const lane = networkOf(call.clientAddress) ?? call.clientAddress
+  context.afterResponse.run(lane, () => mailCode(context, loginName, { ...call, deadline: Date.now() + workFor }))
+  return {}
+}
+
+/** Mails a code to the user of a login name, where it may have one. */
+export async function mailCode(context: Context, loginName: string, call: Call): Promise<void> {
+  // Whoever asked learns of no limit. So only these counts show it to the operator.
+  if (await takeFromBuckets(context.sql, rateLimitsFor(context.keys, limitsOf(call.clientAddress))))
+    return limitsHit.add(1, 'password_resets')
+  const found = await findLoginUser(context, loginName, call)
+  const [codeId, unknown] = [randomUUID(), randomUUID()]
+  const [code, user] = keysOf(found?.userId ?? unknown)
+  const { requestId, deadline, once } = call
+  const setBy = found?.state.human?.emailSetBy
+  const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))
+  const { hidePasswordReset } = await loadLoginPolicy(context, found?.organizationId ?? '')
+  let throttled: unknown
+  const store = (isAllowed: boolean) =>
+    context.store.execute({
+      aggregate: code,
+      reads: [user, statuses.key(found?.organizationId ?? '')],
+      // If-Match is left out: a mismatch would reveal the user.
+      call: { caller: anonymous, requestId, deadline, ...(once && { once }) },
+      decide({ state }: Aggregate<PasswordCode>, now, [of, status]) {
+        throttled = undefined
+        if (!isAllowed || !isOpen(status!) || !mayRecover(context, of!, now)) return nothing
+        throttled = tooManyCodes(state, now)
+        if (throttled) return nothing
+        const { human } = (of as Aggregate<User>).state!
+        // Somebody may have set another address meanwhile. A former one still names its user, and recovers nothing.
+        const isFormer = found?.address !== undefined && found.address !== canonicalAddress(human!.email)
+        if (isFormer || human!.emailSetBy !== setBy) return nothing
+        return makeCode(context, of!, { codeId, human: human!, returned: false, by: 'stranger' }, now)
+      },
+      respond: () => ({}),
+    })
+  try {
+    await store(isTrusted && !hidePasswordReset)
+    countLimit(throttled)
+  } catch (error) {
+    if (!(error instanceof RosterError) || error.reason !== 'MAILS_THROTTLED') throw error
+    countLimit(error)
+    // Under an Idempotency-Key, the answer must be stored as for every other name.
+    await store(false)
+  }
+}
+
+// An empty answer is stored under an Idempotency-Key even where nothing happened.
+const nothing: Decision<PasswordCodeEvent, undefined> = { events: [], answer: undefined, commits: true }
+
+function mayRecover({ config }: Context, { state }: Aggregate<User>, now: Date): boolean {
+  return isActive(state) && state?.human !== undefined && canRecover(state.human, config, now)
+}
+
+function tooManyCodes(code: PasswordCode | undefined, now: Date): unknown {
+  const requests = withinAnHour(code?.requests ?? [], now)
+  try {
+    for (const [most, seconds] of mailedCodes) throttle(requests, most, seconds, now, 'CODE_THROTTLED')
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+function limitsOf(address: string): NamedRateLimit[] {
+  const network = networkOf(address)
+  const limits: NamedRateLimit[] = [{ name: ['resets from', address], most: 20, pause: 30, kind: 'always' }]
+  if (network !== undefined) limits.push({ name: ['resets from', network], most: 200, pause: 3, kind: 'always' })
+  return limits
+}

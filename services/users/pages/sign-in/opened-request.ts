@@ -1,0 +1,67 @@
+import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { type Browser, findBrowser } from '../../sessions/browsers/browser.ts'
+import { isFormToken } from '../../sessions/browsers/form-token.ts'
+import type { Context } from '../../context.ts'
+import { notice, redirect, toPage } from '../../openid/authorization/answer.ts'
+import { branded } from './branded.ts'
+import {
+  isSignIn,
+  isSignOut,
+  type KeptParameters,
+  type Parameters,
+  type SignOutParameters,
+} from '../../openid/request/parameters.ts'
+import { findRequest, type IsOf, type RequestRow } from '../../openid/request/request-row.ts'
+import { requestUnknown } from './way-back.ts'
+
+/** A request in the browser that it belongs to. */
+export interface OpenedRequest<P = Parameters> {
+  /** Of the cookie. */
+  value: string
+  browser: Browser
+  row: RequestRow<P>
+  now: Date
+}
+
+/** What a request is for: its parameters, and the way to its page. */
+export interface Purpose<P extends KeptParameters> {
+  isOf: IsOf<P>
+  toPage(requestId: string): PageAnswer
+}
+
+export const signingIn: Purpose<Parameters> = { isOf: isSignIn, toPage }
+export const signingOut: Purpose<SignOutParameters> = {
+  isOf: isSignOut,
+  toPage: (requestId) => redirect(`/ui/login/${requestId}/sign-out`),
+}
+
+/** A request, in the browser that it belongs to. An unknown and a foreign one are alike. */
+export async function openRequest<P extends KeptParameters>(
+  context: Context,
+  { browser: value, requestId }: { browser: string; requestId: string },
+  { isOf }: Purpose<P>,
+): Promise<OpenedRequest<P> | undefined> {
+  const { browser, now } = await findBrowser(context.sql, value)
+  const row = browser && (await findRequest(context, requestId, { browserId: browser.id }, isOf))
+  return row && { value, browser, row, now }
+}
+
+/**
+ * The open request of a form; or the answer, where there is none. Its page says why: so does the former value of the
+ * cookie, whose browser asks for the page with the present one.
+ */
+export async function openForm<P extends KeptParameters>(
+  context: Context,
+  form: { browser: string; requestId: string; formToken: string },
+  purpose: Purpose<P>,
+): Promise<OpenedRequest<P> | { answer: PageAnswer }> {
+  const opened = await openRequest(context, form, purpose)
+  if (!opened) return { answer: await requestUnknown(context) }
+  const { browser, row } = opened
+  if (!browser.isPresent) return { answer: purpose.toPage(row.id) }
+  if (!isFormToken(context.keys, browser.id, row.id, form.formToken))
+    return {
+      answer: await branded(context, notice(NoticeReason.NOTICE_REASON_FORM_INVALID), { scope: '', ...row.parameters }),
+    }
+  return row.answer || row.isOver ? { answer: purpose.toPage(row.id) } : opened
+}

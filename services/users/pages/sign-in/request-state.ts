@@ -1,0 +1,42 @@
+import type { NoticeReason } from '#gen/roster/users/v1/sign_in_service'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { type Candidate, chooseAlone, findCandidates } from '../../openid/authorization/candidates.ts'
+import type { OpenedRequest } from './opened-request.ts'
+import { readOwnRequest } from './own-account.ts'
+import { isForOwnAccount } from '../../openid/request/parameters.ts'
+import { readRequest } from '../../openid/request/read-request.ts'
+import type { RequestedApplication, Asked, Fault } from '../../openid/request/read-parameters.ts'
+import { requestFacts } from '../../openid/request/request-facts.ts'
+
+/** Where a request stands, and who is there. */
+export interface RequestState {
+  requested: RequestedApplication
+  asked: Asked | undefined
+  fault: Fault | undefined
+  /** Who is signed in, in this browser. */
+  people: Candidate[]
+  /** The one that the request goes on as. */
+  chosen: Candidate | undefined
+}
+
+export async function requestStateOf(
+  context: Context,
+  opened: OpenedRequest,
+  call: Call,
+): Promise<RequestState | { notice: NoticeReason }> {
+  const { row } = opened
+  const { parameters, progress } = row
+  const reading = isForOwnAccount(parameters)
+    ? readOwnRequest(parameters)
+    : await readRequest(context, parameters, call)
+  if ('notice' in reading) return reading
+  const { asked, fault, ...requested } = { asked: undefined, fault: undefined, ...reading }
+  const facts = requestFacts(asked, row.beganAt, progress)
+  const people = await findCandidates(context, requested, { ...opened, stage: 'page', facts }, call)
+  const found = people.find(({ signedInUser }) => signedInUser.sessionId === row.sessionId)
+  const chosen = progress.asksName
+    ? undefined
+    : (found ?? chooseAlone(people, asked?.prompts ?? [], parameters.loginHint))
+  return { requested, asked, fault, people, chosen }
+}

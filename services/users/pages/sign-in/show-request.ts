@@ -1,0 +1,157 @@
+import { NoticeReason, type PageAnswer, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import type { Call } from '#lib/rpc/headers'
+import { formToken } from '../../sessions/browsers/form-token.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
+import type { Context } from '../../context.ts'
+import { issuerOf } from '../../directory/issuer.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import type { Missing, ShutOut } from '../../openid/judge/judge.ts'
+import { answerApplication, notice, refusalLink } from '../../openid/authorization/answer.ts'
+import { type Candidate, isMeant, mayCome } from '../../openid/authorization/candidates.ts'
+import { begin } from '../../openid/authorization/begin.ts'
+import { grantCode } from '../../openid/authorization/grant-code.ts'
+import type { OpenedRequest } from './opened-request.ts'
+import { enterAccount, toAccount } from './own-account.ts'
+import { isForOwnAccount } from '../../openid/request/parameters.ts'
+import { registeringOrganization } from '../../openid/request/registering-organization.ts'
+import { accountsPage, consentPage, noAccessPage, registrationPage, signInPage } from './pages.ts'
+import type { Asked, Fault } from '../../openid/request/read-parameters.ts'
+import { hostOf } from '../../openid/request/redirect-uri.ts'
+import { requestFacts } from '../../openid/request/request-facts.ts'
+import { organizationOfRequest } from '../../openid/request/request-organization.ts'
+import { closeRequest, type RequestRow } from '../../openid/request/request-row.ts'
+import { type RequestState, requestStateOf } from './request-state.ts'
+import { wayBack } from './way-back.ts'
+
+/** The page that comes next in a request. Where nothing is missing, that is the answer to the application, once. */
+export async function showRequest(context: Context, opened: OpenedRequest, call: Call): Promise<PageAnswer> {
+  const { browser, row } = opened
+  const { parameters, progress } = row
+  const isOwn = isForOwnAccount(parameters)
+  if (isOwn && (row.answer || row.isOver)) return toAccount(parameters.uiLocales)
+  if (row.answer) return showAnswered(context, row)
+  if (row.isOver) return restart(context, opened, call)
+  const state = await requestStateOf(context, opened, call)
+  if ('notice' in state) return notice(state.notice)
+  const { requested, fault, people } = state
+  // The former value of a cookie answers nothing. A fault waits until somebody is signed in.
+  if (browser.isPresent && progress.decision === 'denied') return refuse(context, row, 'access_denied')
+  if (fault && people.length > 0) return refuse(context, row, fault)
+  const page = await nextPage(context, opened, state, call)
+  if (!withForm.includes(page.answer!.$case)) return page
+  if (page.answer?.$case === 'signIn') {
+    const organizationId = organizationOfRequest(parameters.scope, requested)
+    const { hidePasswordReset } = await loadLoginPolicy(context, organizationId)
+    page.answer.value.hidesPasswordReset = hidePasswordReset
+    if (!page.answer.value.nameIsFixed) page.answer.value.mayRegister = await mayRegister(context, state)
+  }
+  return {
+    ...page,
+    formToken: formToken(context.keys, browser.id, row.id),
+    requestId: row.id,
+    uiLocales: parameters.uiLocales,
+    destination: {
+      applicationName: requested.application.name,
+      host: hostOf(isOwn ? issuerOf(context.config) : parameters.redirectUri),
+    },
+  }
+}
+
+const withForm = ['signIn', 'accounts', 'noAccess', 'registration', 'registrationCode', 'consent']
+
+async function showAnswered(context: Context, { parameters, answer }: RequestRow): Promise<PageAnswer> {
+  const applicationOrigin = await wayBack(context, parameters)
+  if (answer === 'given') return notice(NoticeReason.NOTICE_REASON_REQUEST_ANSWERED, { applicationOrigin })
+  const location = refusalLink(issuerOf(context.config), parameters)
+  return notice(NoticeReason.NOTICE_REASON_CANCELLED, { applicationOrigin, location })
+}
+
+// Once, with the same parameters.
+async function restart(context: Context, opened: OpenedRequest, call: Call): Promise<PageAnswer> {
+  const { row, browser } = opened
+  const isFirst = !row.restarts && browser.isPresent && (await closeRequest(context.sql, row.id, 'given'))
+  if (isFirst) return begin(context, row.parameters, opened, call, true)
+  const applicationOrigin = await wayBack(context, row.parameters)
+  return notice(NoticeReason.NOTICE_REASON_REQUEST_UNKNOWN, { applicationOrigin })
+}
+
+async function refuse(context: Context, row: RequestRow, fault: Fault): Promise<PageAnswer> {
+  if (await closeRequest(context.sql, row.id, 'given'))
+    return answerApplication(issuerOf(context.config), row.parameters, { fault }, true)
+  return showAnswered(context, { ...row, answer: 'given' })
+}
+
+async function nextPage(
+  context: Context,
+  { browser, row, now }: OpenedRequest,
+  state: RequestState,
+  call: Call,
+): Promise<PageAnswer> {
+  const { asked, people, chosen } = state
+  const { registration } = row.progress
+  if (registration)
+    return (await mayRegister(context, state))
+      ? registrationPage(registration, now)
+      : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
+  const able = people.filter(mayCome)
+  if (!asked || !chosen) return withoutChoice(state, able, { row, now })
+  const { signedInUser, verdict } = chosen
+  const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })
+  if ('missing' in verdict || 'shutOut' in verdict) return ask(verdict)
+  if (isForOwnAccount(row.parameters)) return enterAccount(context, { browser, row }, chosen)
+  const { parameters, progress } = row
+  const facts = requestFacts(asked, row.beganAt, progress)
+  const grantable = { stage: 'page', signedInUser, browser, parameters, asked, facts, requestId: row.id } as const
+  try {
+    const granted = await grantCode(context, grantable, call)
+    if (!('code' in granted)) return ask(granted)
+    return answerApplication(issuerOf(context.config), parameters, granted, true)
+  } catch (error) {
+    if (error instanceof Superseded) return showAnswered(context, { ...row, answer: 'given' })
+    throw error
+  }
+}
+
+function withoutChoice(
+  { people }: RequestState,
+  able: Candidate[],
+  { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
+): PageAnswer {
+  const { parameters, progress } = row
+  if (progress.asksName) return signInPage(row, now)
+  if (able.length > 0) return accountsPage(able)
+  // The login hint, or a name that was typed, may be that of another person, who gets the form.
+  const meant = people.filter((person) => parameters.loginHint === '' || isMeant(person, parameters.loginHint))
+  if (progress.error !== undefined || meant.length === 0) return signInPage(row, now)
+  const shutOut = meant.filter(({ verdict }) => 'shutOut' in verdict && verdict.shutOut !== 'other-person')
+  return shutOut.length > 0 ? noAccessPage(shutOut) : signInPage(row, now, SignInError.SIGN_IN_ERROR_OTHER_PERSON)
+}
+
+async function mayRegister(context: Context, { requested, asked }: RequestState): Promise<boolean> {
+  return (await registeringOrganization(context, { asked, ...requested })) !== undefined
+}
+
+function askFor(
+  lacking: Missing | ShutOut,
+  { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
+  { asked, chosen, able }: { asked: Asked; chosen: Candidate; able: Candidate[] },
+): PageAnswer {
+  if ('shutOut' in lacking)
+    return lacking.shutOut === 'other-person'
+      ? signInPage(row, now, SignInError.SIGN_IN_ERROR_OTHER_PERSON)
+      : noAccessPage([chosen])
+  const [lack] = lacking.missing
+  switch (lack.what) {
+    case 'person':
+      return signInPage(row, now)
+    case 'account':
+      return accountsPage(able)
+    case 'factor':
+    case 'fresh-factor':
+      return signInPage(row, now, undefined, chosen)
+    case 'consent':
+      return consentPage(chosen, lack.scopes, { ...asked, tooMany: row.progress.tooMany })
+    case 'click':
+      return consentPage(chosen, [], { ...asked, clickOnly: true })
+  }
+}

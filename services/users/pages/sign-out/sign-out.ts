@@ -1,0 +1,147 @@
+import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import type { Call } from '#lib/rpc/headers'
+import { notice, redirect, show, withQuery } from '../../openid/authorization/answer.ts'
+import { branded } from '../sign-in/branded.ts'
+import type { Visit } from '../../openid/authorization/begin.ts'
+import { type OpenedRequest, signingOut } from '../sign-in/opened-request.ts'
+import type { SignOutParameters } from '../../openid/request/parameters.ts'
+import { hostOf, originOf } from '../../openid/request/redirect-uri.ts'
+import { beginRequest, closeRequest } from '../../openid/request/request-row.ts'
+import { formToken } from '../../sessions/browsers/form-token.ts'
+import type { Context } from '../../context.ts'
+import { endSessions } from '../../sessions/browsers/end-sessions.ts'
+import { readSignOut, type SignOutReading } from '../../openid/logout/read-sign-out.ts'
+import { type SignedIn, signedInAccounts } from './signed-in-accounts.ts'
+
+/** Signs out at once where the hint suffices; otherwise a page is to ask. */
+export async function beginSignOut(
+  context: Context,
+  parameters: SignOutParameters,
+  visit: Visit,
+  call: Call,
+): Promise<PageAnswer> {
+  const { browser } = visit
+  const reading = await readSignOut(context, parameters, call)
+  if (reading.loginBaseUri !== undefined) return toLoginApplication(reading.loginBaseUri, reading, parameters)
+  // The former value of a cookie ends nothing: the browser asks for the page with the present one.
+  if (browser && !browser.isPresent) return ask(call.clientAddress)
+  const accounts = await signedInAccounts(context, browser)
+  const step = nextStep(reading, accounts)
+  if (step === 'ask') return ask('')
+  const newBrowser = step === 'gone' ? '' : await endSessions(context, browser!, [step.ends], call)
+  return {
+    ...(await inBrand(context, goneFrom(reading, parameters, reading.hint ? 'at-once' : 'link'), reading)),
+    newBrowser,
+  }
+
+  async function ask(address: string) {
+    const id = await beginRequest(context, { parameters, browserId: browser!.id, address })
+    return signingOut.toPage(id)
+  }
+}
+
+/** The page of a sign-out. Where nothing is left to be asked, that is the way back. */
+export async function showSignOutPage(
+  context: Context,
+  opened: OpenedRequest<SignOutParameters>,
+  call: Call,
+): Promise<PageAnswer> {
+  const reading = await readSignOut(context, opened.row.parameters, call)
+  return inBrand(context, await nextPage(context, opened, reading, call), reading)
+}
+
+function inBrand(context: Context, page: PageAnswer, { clientId }: SignOutReading): Promise<PageAnswer> {
+  return branded(context, page, { clientId, scope: '' })
+}
+
+async function nextPage(
+  context: Context,
+  opened: OpenedRequest<SignOutParameters>,
+  reading: SignOutReading,
+  call: Call,
+): Promise<PageAnswer> {
+  const { browser, row } = opened
+  const { parameters, progress, answer, isOver } = row
+  if (answer === 'cancelled') return stayed(reading, parameters)
+  if (answer === 'given') return goneFrom(reading, parameters, 'link')
+  if (progress.decision === 'allowed') return leave()
+  if (isOver) return beginSignOut(context, parameters, opened, call)
+  // The former value of a cookie does not say who is signed in, and ends nothing.
+  if (!browser.isPresent) return stayed(reading, parameters)
+  const accounts = await signedInAccounts(context, browser)
+  const step = nextStep(reading, accounts)
+  if (step === 'gone') return leave()
+  if (step !== 'ask') {
+    const newBrowser = await endSessions(context, browser, [step.ends], call)
+    return { ...(await leave()), newBrowser }
+  }
+  const { returnUri, applicationName } = reading
+  return {
+    ...show({ $case: 'signOut', value: pageOf(reading, parameters, accounts) }),
+    formToken: formToken(context.keys, browser.id, row.id),
+    requestId: row.id,
+    uiLocales: parameters.uiLocales,
+    destination: returnUri === '' ? undefined : { applicationName, host: hostOf(returnUri) },
+  }
+
+  // Once by itself, then by a link.
+  async function leave() {
+    return goneFrom(reading, parameters, (await closeRequest(context.sql, row.id, 'given')) ? 'from-page' : 'link')
+  }
+}
+
+/** `gone`: nobody who is meant is signed in here. */
+type Step = 'ask' | 'gone' | { ends: SignedIn }
+
+function nextStep({ hint, isUnregistered }: SignOutReading, accounts: SignedIn[]): Step {
+  if (accounts.length === 0) return 'gone'
+  // Who is sent nowhere learns why, from a page.
+  if (!hint || isUnregistered) return 'ask'
+  const own = accounts.find(({ sessionId }) => sessionId === hint.sid)
+  if (own) return { ends: own }
+  return accounts.some(({ userId }) => userId === hint.sub) ? 'ask' : 'gone'
+}
+
+function pageOf(
+  { hint, isUnregistered, clientId }: SignOutReading,
+  { logoutHint }: SignOutParameters,
+  accounts: SignedIn[],
+) {
+  const meant = accounts.filter(({ userId, sessionId, loginName }) =>
+    hint ? userId === hint.sub : [userId, sessionId, loginName].includes(logoutHint),
+  )
+  return {
+    accounts: meant.length > 0 ? meant : accounts,
+    offersAll: accounts.length !== 1,
+    uriUnregistered: isUnregistered,
+    applicationUnknown: clientId === '',
+  }
+}
+
+// Its sessions are none of this browser. The names are those that ZITADEL's login application reads.
+function toLoginApplication(
+  baseUri: string,
+  { returnUri }: SignOutReading,
+  { state, logoutHint, uiLocales }: SignOutParameters,
+): PageAnswer {
+  const back = returnUri && withQuery(returnUri, state === '' ? {} : { state })
+  const all = { post_logout_redirect: back, logout_hint: logoutHint, ui_locales: uiLocales }
+  const sent = Object.entries(all).filter(([, value]) => value !== '')
+  return redirect(withQuery(`${baseUri.replace(/\/$/, '')}/logout`, Object.fromEntries(sent)))
+}
+
+function goneFrom(
+  { returnUri }: SignOutReading,
+  { state, uiLocales }: SignOutParameters,
+  way: 'at-once' | 'from-page' | 'link',
+): PageAnswer {
+  const location = returnUri && withQuery(returnUri, state === '' ? {} : { state })
+  if (location === '' || way === 'link')
+    return { ...notice(NoticeReason.NOTICE_REASON_SIGNED_OUT, { location }), uiLocales }
+  return way === 'at-once' ? redirect(location) : { ...show({ $case: 'leaving', value: { location } }), uiLocales }
+}
+
+function stayed({ returnUri }: SignOutReading, { uiLocales }: SignOutParameters): PageAnswer {
+  const applicationOrigin = originOf(returnUri)
+  return { ...notice(NoticeReason.NOTICE_REASON_STILL_SIGNED_IN, { applicationOrigin }), uiLocales }
+}

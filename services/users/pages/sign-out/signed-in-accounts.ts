@@ -1,0 +1,25 @@
+import type { Account } from '#gen/roster/users/v1/sign_in_service'
+import type { Browser } from '../../sessions/browsers/browser.ts'
+import { sessionsOf } from '../../sessions/browsers/browser-sessions.ts'
+import type { Context } from '../../context.ts'
+import type { User } from '../../directory/events/user.ts'
+
+/** Somebody who is signed in, in a browser. */
+export interface SignedIn extends Account {
+  userId: string
+}
+
+/** Who is signed in, in this browser, the last one first. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function signedInAccounts(
+  { sql, store }: Pick<Context, 'sql' | 'store'>,
+  browser: Browser | undefined,
+): Promise<SignedIn[]> {
+  const sessions = await sessionsOf(sql, browser, '')
+  return Promise.all(
+    sessions.map(async ({ sessionId, userId }) => {
+      const user = await store.load<User>('user', userId)
+      const { userName = '', human } = user?.state ?? {}
+      return { sessionId, userId, displayName: human?.profile.displayName ?? userName, loginName: userName }
+    }),
+  )
+}

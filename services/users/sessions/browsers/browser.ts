@@ -1,0 +1,110 @@
+import { v7 as uuid } from 'uuid'
+import { deleteInPortions } from '#lib/database/delete-in-portions'
+import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
+import type { Guard } from '#lib/eventstore/command'
+import { hashToken, newToken } from '../../directory/tokens/token.ts'
+import { Superseded } from './superseded.ts'
+
+/** A browser, by the value of its cookie. */
+export interface Browser {
+  id: string
+  hash: Buffer
+  /** The value is not the one before it, which shows pages of begun requests and does nothing else. */
+  isPresent: boolean
+}
+
+/** 256 random bits. */
+const valueForm = /^[\w-]{43}$/
+
+/** The browser of this value, and PostgreSQL's time. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function findBrowser(sql: Sql, value: string): Promise<{ browser: Browser | undefined; now: Date }> {
+  const hash = hashToken(value)
+  const [row] = await orUnavailable(sql<{ id: string | null; isPresent: boolean; now: Date }[]>`
+    select id, hash = ${hash} as "isPresent", roster_now() as now
+    from (values (1)) one left join browsers
+      on hash = ${hash} or (former_hash = ${hash} and former_until > roster_now())
+  `)
+  const { id, isPresent, now } = row!
+  return { browser: id === null ? undefined : { id, hash, isPresent }, now }
+}
+
+/**
+ * A browser with this value, which somebody else may have made before; `newValue` where the browser has to learn
+ * another value. A value that is not known becomes that of a new browser: so several tabs that wake with a forgotten
+ * cookie share one. UNAVAILABLE STORE_UNAVAILABLE.
+ */
+export async function makeBrowser(sql: Sql, value: string): Promise<{ browser: Browser; newValue: string }> {
+  const newValue = valueForm.test(value) ? '' : newToken()
+  const hash = hashToken(newValue || value)
+  const [row] = await orUnavailable(sql<{ id: string }[]>`select make_browser(${uuid()}, ${hash}) as id`)
+  return { browser: { id: row!.id, hash, isPresent: true }, newValue }
+}
+
+/** A new value for the cookie: who has the present one alone has nothing any more. One of two such changes wins. */
+export function renewValue({ id, hash }: Browser): { newValue: string; writes: Statement[]; guard: Guard } {
+  const newValue = newToken()
+  return {
+    newValue,
+    writes: [renewing({ id, hash }, newValue)],
+    guard: {
+      key: JSON.stringify(['browser', id, hash.toString('hex')]),
+      counted: { by: 'count_renewed_values', of: { id, hash: hash.toString('hex') } },
+      most: 1,
+      full: new Superseded(),
+    },
+  }
+}
+
+/** The same, without a decision. Empty where another change was faster. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function renewAtOnce(sql: Sql, browser: Omit<Browser, 'isPresent'>): Promise<string> {
+  const newValue = newToken()
+  const renewed = (await orUnavailable(renewing(browser, newValue)(sql))) as unknown[]
+  return renewed.length > 0 ? newValue : ''
+}
+
+function renewing({ id, hash }: Omit<Browser, 'isPresent'>, newValue: string) {
+  return (sql: Sql | Transaction) => sql`
+    update browsers set hash = ${hashToken(newValue)}, former_hash = hash, seen_at = roster_now(),
+      former_until = roster_now() + interval '60 seconds'
+    where id = ${id} and hash = ${hash}
+    returning id
+  `
+}
+
+/** Notes that the browser is in use. */
+export async function seeBrowser(sql: Sql, { id }: Browser): Promise<void> {
+  await orUnavailable(sql`
+    update browsers set seen_at = roster_now() where id = ${id} and seen_at < roster_now() - interval '1 hour'
+  `)
+}
+
+/**
+ * Deletes what is over: sessions without a token, and browsers without a session, a day after they were used; after five
+ * minutes, one in which nobody signed in and whose requests are over, since anybody makes as many as they like.
+ */
+export async function deleteBrowsers(sql: Sql): Promise<void> {
+  await deleteInPortions(
+    sql,
+    'browser_sessions',
+    sql`not exists (select from tokens t where t.session_id <> '' and t.session_id = browser_sessions.session_id)`,
+  )
+  const without = (table: string) => sql`not exists (select from ${sql(table)} t where t.browser_id = browsers.id)`
+  await deleteInPortions(
+    sql,
+    'browsers',
+    sql`seen_at < roster_now() - interval '25 hours' and ${without('browser_sessions')}`,
+  )
+  await deleteInPortions(
+    sql,
+    'browsers',
+    sql`
+      seen_at between roster_now() - interval '3 hours' and roster_now() - interval '5 minutes'
+      and ${without('browser_sessions')} and ${without('authorization_requests')} and ${without('browser_uses')}
+    `,
+  )
+  await deleteInPortions(
+    sql,
+    'browser_uses',
+    sql`not exists (select from browsers b where b.id = browser_uses.browser_id)`,
+  )
+}

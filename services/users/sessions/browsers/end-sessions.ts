@@ -1,0 +1,23 @@
+import type { Call } from '#lib/rpc/headers'
+import { type Browser, renewAtOnce } from './browser.ts'
+import type { Context } from '../../context.ts'
+import { ending } from '../sessions.ts'
+
+/**
+ * Ends sessions of a browser, and returns the new value of its cookie; empty where another tab was faster. What they
+ * leave behind is as after DeleteSession.
+ */
+export async function endSessions(
+  { sql, store }: Pick<Context, 'sql' | 'store'>,
+  browser: Browser,
+  sessions: { sessionId: string; userId: string }[],
+  { requestId, deadline }: Call,
+): Promise<string> {
+  await Promise.all(
+    sessions.map(({ sessionId, userId }) =>
+      store.execute({ ...ending(sessionId), call: { caller: { userId }, requestId, deadline } }),
+    ),
+  )
+  // Last: before that, whoever has the value could sign out again.
+  return renewAtOnce(sql, browser)
+}

@@ -1,0 +1,17 @@
+import { instance } from '#lib/instance'
+import type { Context } from '../../context.ts'
+import { type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
+import { defaultPolicy, type LoginPolicy } from './login-policy.ts'
+
+/** The policy of an organization, or of the instance, as it is now. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function loadLoginPolicy(
+  { config, store }: Pick<Context, 'config' | 'store'>,
+  organizationId: string,
+): Promise<LoginPolicy> {
+  const [ofInstance, own] = await Promise.all(
+    [instance.id, organizationId].map((id) => store.load<LoginPolicySettings>(loginPolicyType, id)),
+  )
+  const policy = { ...defaultPolicy, ...ofInstance?.state, ...own?.state }
+  // An operator may have made sessions shorter since.
+  return { ...policy, passwordCheckLifetime: Math.min(policy.passwordCheckLifetime, config.SESSION_LIFETIME) }
+}

@@ -1,0 +1,77 @@
+import type { CreateSessionRequest, CreateSessionResponse } from '#gen/roster/users/v1/session_service'
+import type { Violation } from '#lib/errors'
+import { permissionDenied, tokenMissing } from '#lib/rpc/authorize'
+import { type Caller, holds } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
+import { findLoginUser } from '../../directory/login-names/meaning.ts'
+import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
+import { type Attempted, beginAttempt, checkPassword } from '../../directory/passwords/check-password.ts'
+import { beginHalfDone, detailsOf } from '../half-done-sessions.ts'
+import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
+import { openSession } from '../open-session.ts'
+import { surplusSessions } from '../surplus.ts'
+import { isActive } from '../../directory/states/user-state.ts'
+import { userNotFound } from '../../directory/events/user-not-found.ts'
+
+export const createSession = {
+  permit({ userId, lifetime }: CreateSessionRequest, { caller }: Call): void {
+    if ((userId === '' && !lifetime) || isLoginApplication(caller)) return
+    throw caller.userId === '' ? tokenMissing() : permissionDenied()
+  },
+
+  check(_context: Context, request: CreateSessionRequest, { caller }: Call): Violation[] {
+    const { loginName, userId, password } = request
+    const refuse = (field: string, description: string): Violation[] => [{ field, description }]
+    return [
+      ...(loginName === '' && userId === '' ? refuse('loginName', 'must have at least 1 character') : []),
+      ...(loginName !== '' && userId !== '' ? refuse('userId', 'must not stand beside a login name') : []),
+      ...(password === '' && !isLoginApplication(caller) ? refuse('password', 'must have at least 1 character') : []),
+      ...faultsOfLifetime(request),
+    ]
+  },
+
+  // A half-done session is answered without an event that an answer could be kept with.
+  ignoresKey: ({ password }: CreateSessionRequest) => password === '',
+
+  /** A replayed request may be a guess, so it counts like any other. Returns the function that takes the attempt back. */
+  async beforeReplay(context: Context, request: CreateSessionRequest, call: Call) {
+    return (await beginAttempt(context, await attemptOf(context, request), call)).takeBack
+  },
+
+  async handle(context: Context, request: CreateSessionRequest, call: Call): Promise<CreateSessionResponse> {
+    if (request.password === '') return begin(context, request, call)
+    const { user, rememberAddress } = await checkPassword(context, await attemptOf(context, request), call)
+    const answer = await openSession(context, { user, lifetime: secondsOf(request.lifetime) }, call)
+    await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])
+    return answer
+  },
+}
+
+function isLoginApplication(caller: Caller): boolean {
+  return holds(caller, 'session.write')
+}
+
+// Tries count for the same name, however the user is named.
+async function attemptOf(context: Context, { loginName, userId, password }: CreateSessionRequest): Promise<Attempted> {
+  if (userId === '') return { loginName, password }
+  const user = await findUserById(context, userId)
+  return { loginName: user?.state.userName ?? userId, password, find: async () => user }
+}
+
+async function begin(
+  context: Context,
+  { loginName, userId, lifetime }: CreateSessionRequest,
+  call: Call,
+): Promise<CreateSessionResponse> {
+  const user = await (userId === '' ? findLoginUser(context, loginName, call) : findUserById(context, userId))
+  if (!user || !(await maySignIn(context, user))) throw userNotFound()
+  const begun = await beginHalfDone(context, user, secondsOf(lifetime) ?? null, call.clientAddress)
+  const { sessionId, token: sessionToken, expiresAt: expirationDate } = begun
+  return { sessionId, sessionToken, expirationDate, details: detailsOf(begun) }
+}
+
+async function maySignIn(context: Context, { state, organizationId }: LoginUser): Promise<boolean> {
+  return isActive(state) && state.human !== undefined && (await isOrganizationOpen(context, organizationId))
+}

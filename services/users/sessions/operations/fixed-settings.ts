@@ -1,0 +1,56 @@
+import {
+  type GetActiveIdentityProvidersResponse,
+  type GetDomainSettingsResponse,
+  type GetGeneralSettingsResponse,
+  type GetLegalAndSupportSettingsResponse,
+  type GetLockoutSettingsResponse,
+  type GetPasswordComplexitySettingsResponse,
+  type GetPasswordExpirySettingsResponse,
+  type GetSecuritySettingsResponse,
+  ResourceOwnerType,
+} from '#gen/roster/users/v1/settings_service'
+import { instance } from '#lib/instance'
+import { languages } from '../../directory/languages.ts'
+import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
+
+// What nobody can set.
+const ofInstance = { resourceOwnerType: ResourceOwnerType.RESOURCE_OWNER_TYPE_INSTANCE }
+
+export async function getGeneralSettings(): Promise<GetGeneralSettingsResponse> {
+  const [defaultLanguage] = languages
+  return { defaultOrgId: instance.organization.id, defaultLanguage, supportedLanguages: [...languages] }
+}
+
+export async function getActiveIdentityProviders(): Promise<GetActiveIdentityProvidersResponse> {
+  return {}
+}
+
+export async function getPasswordComplexitySettings(): Promise<GetPasswordComplexitySettingsResponse> {
+  const free = { requiresUppercase: false, requiresLowercase: false, requiresNumber: false, requiresSymbol: false }
+  return { settings: { minLength: passwordLengths().passwordMin, ...free, ...ofInstance } }
+}
+
+export async function getPasswordExpirySettings(): Promise<GetPasswordExpirySettingsResponse> {
+  return { settings: { maxAgeDays: 0, expireWarnDays: 0, ...ofInstance } }
+}
+
+export async function getDomainSettings(): Promise<GetDomainSettingsResponse> {
+  const domains = {
+    loginNameIncludesDomain: false,
+    requireOrgDomainVerification: false,
+    smtpSenderAddressMatchesInstanceDomain: false,
+  }
+  return { settings: { ...domains, ...ofInstance } }
+}
+
+export async function getLegalAndSupportSettings(): Promise<GetLegalAndSupportSettingsResponse> {
+  return { settings: ofInstance }
+}
+
+export async function getLockoutSettings(): Promise<GetLockoutSettingsResponse> {
+  return { settings: { maxPasswordAttempts: 0, maxOtpAttempts: 0, ...ofInstance } }
+}
+
+export async function getSecuritySettings(): Promise<GetSecuritySettingsResponse> {
+  return { settings: { embeddedIframe: { enabled: false }, enableImpersonation: false } }
+}

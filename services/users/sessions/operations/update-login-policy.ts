@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  LoginPolicySettings as Sent,
+  UpdateLoginPolicyRequest,
+  UpdateLoginPolicyResponse,
+} from '#gen/roster/users/v1/login_policy_service'
+import { invalid, type Violation } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { refuseBesideFormer } from '#lib/schema/releases'
+import { refuseRemovedOrganization } from '../../../organization-status.ts'
+import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
+import { faultsOfBrand } from '../login-policy/brand.ts'
+import { hashOf, keepLogo, withoutLogo } from '../login-policy/logos.ts'
+import { NoLogo, rewritePng } from '../login-policy/rewrite-png.ts'
+import { statuses } from '../../directory/organizations/statuses.ts'
+import { type LoginPolicyEvent, type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
+
+export const updateLoginPolicy = {
+  check: ({ config }: Context, { settings }: UpdateLoginPolicyRequest): Violation[] =>
+    settings ? faultsOf(settings, config) : [],
+
+  async handle(context: Context, { settings }: UpdateLoginPolicyRequest, call: Call) {
+    const logo = await readLogo(settings?.brand?.logo ?? Buffer.alloc(0), call)
+    return replace(context, settings ? given(settings, logo) : {}, call, logo)
+  },
+}
+
+/** Replaces all settings by none. */
+export function resetLoginPolicy(context: Context, _request: object, call: Call): Promise<UpdateLoginPolicyResponse> {
+  return replace(context, {}, call)
+}
+
+function faultsOf(
+  { defaultRedirectUri = '', passwordCheckLifetime: lifetime, brand }: Sent,
+  { SESSION_LIFETIME: most }: Pick<Config, 'SESSION_LIFETIME'>,
+): Violation[] {
+  const isPage = defaultRedirectUri === '' || isWebPage(defaultRedirectUri)
+  const isWhole = !lifetime || (lifetime.nanos === 0 && lifetime.seconds >= 60 && lifetime.seconds <= most)
+  return [
+    ...(isPage ? [] : [violation('defaultRedirectUri', 'must be https, without user and fragment')]),
+    ...(isWhole ? [] : [violation('passwordCheckLifetime', `must be 60 to ${most} whole seconds`)]),
+    ...faultsOfBrand(brand ?? {}).map(({ field, description }) => violation(`brand.${field}`, description)),
+  ]
+}
+
+// Characters that a browser would read in another way than other programs do are none of a URI (RFC 3986).
+function isWebPage(uri: string): boolean {
+  const isPlain = /^https:\/\/([\w.-]+|\[[\da-f:.]+\])(:\d+)?([/?][\w.~:/?[\]@!$&'()*+,;=%-]*)?$/i.test(uri)
+  return isPlain && URL.canParse(uri)
+}
+
+function violation(field: string, description: string): Violation {
+  return { field: `settings.${field}`, description }
+}
+
+// INVALID_ARGUMENT VALIDATION_FAILED; RESOURCE_EXHAUSTED LOGOS_THROTTLED.
+async function readLogo(file: Buffer, { organizationId, deadline }: Call): Promise<Buffer | undefined> {
+  if (file.length === 0) return undefined
+  try {
+    return await rewritePng(file, { lane: organizationId, deadline })
+  } catch (error) {
+    throw error instanceof NoLogo ? invalid([violation('brand.logo', error.message)]) : error
+  }
+}
+
+// What may only be as it is says nothing that has to be kept.
+function given(
+  { allowRegister, hidePasswordReset, defaultRedirectUri, passwordCheckLifetime, brand }: Sent,
+  logo: Buffer | undefined,
+) {
+  const settings = {
+    allowRegister,
+    hidePasswordReset,
+    defaultRedirectUri,
+    passwordCheckLifetime: passwordCheckLifetime?.seconds,
+    brand: brand && { ...brand, logo: undefined, logoHash: logo && hashOf(logo) },
+  }
+  // Without what is undefined, at any depth.
+  return JSON.parse(JSON.stringify(settings)) as LoginPolicySettings
+}
+
+async function replace(
+  { sql, store }: Pick<Context, 'sql' | 'store'>,
+  settings: LoginPolicySettings,
+  call: Call,
+  logo?: Buffer,
+): Promise<UpdateLoginPolicyResponse> {
+  await refuseBesideFormer(sql)
+  const { organizationId } = call
+  return store.execute({
+    aggregate: { type: loginPolicyType, id: organizationId },
+    reads: [statuses.key(organizationId)],
+    call,
+    decide({ state = {} }: Aggregate<LoginPolicySettings>, _now, [status]): Decision<LoginPolicyEvent> {
+      refuseRemovedOrganization(status!)
+      if (isDeepStrictEqual(state, settings)) return { organizationId, events: [], answer: undefined }
+      const writes = [logo ? keepLogo(organizationId, logo) : withoutLogo(organizationId)]
+      return { organizationId, events: [{ type: 'changed', payload: settings }], writes, answer: undefined }
+    },
+    respond: ({ after }) => ({ details: after.state && details(after) }),
+  })
+}
