@@ -15,7 +15,7 @@ import { answerableBy } from '../request/request-object.ts'
 import { toLoginApplication } from './login-application.ts'
 import { readRequest } from '../request/read-request.ts'
 import { requestFacts } from '../request/request-facts.ts'
-import { beginRequest, goOn, emptyRegistration } from '../request/request-row.ts'
+import { beginRequest, advance, emptyRegistration } from '../request/request-row.ts'
 
 /** The cookie of a call, and the browser that it leads to. */
 export interface Visit {
@@ -121,7 +121,7 @@ export async function begun(
   })
   if (registers) {
     const registration = emptyRegistration(parameters.loginHint)
-    await orUnavailable(goOn(context.keys, id, { registration })(context.sql))
+    await orUnavailable(advance(context.keys, id, { registration })(context.sql))
   }
   return { ...toPage(id), newBrowser: newValue }
 }

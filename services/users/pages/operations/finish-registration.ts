@@ -11,7 +11,7 @@ import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
-import { goOn, type Progress, stillOpen } from '../../openid/request/request-row.ts'
+import { advance, type Progress, stillOpen } from '../../openid/request/request-row.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../directory/email/code.ts'
@@ -40,7 +40,7 @@ export async function finishRegistration(
   const typed = row.progress.registration
   if (!typed?.isMailed) return page
   const next = async (progress: Progress) => {
-    await orUnavailable(goOn(context.keys, row.id, progress)(context.sql))
+    await orUnavailable(advance(context.keys, row.id, progress)(context.sql))
     return page
   }
   const { email, givenName, familyName, language } = typed
@@ -93,13 +93,13 @@ async function signUp(
   const hash = await hashPassword(password, { lane, deadline: call.deadline })
   const guards = [stillOpen(row.id)]
   // Should the rest fail, the user signs in by this page.
-  const writes = [goOn(context.keys, row.id, { loginName: registration.email })]
+  const writes = [advance(context.keys, row.id, { loginName: registration.email })]
   const user = await addRegistered(context, registration, { requestId: row.id, hash, writes, guards }, call)
   const newValue = await openBrowserSession(
     context,
     user,
     browser,
-    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], guards },
+    { writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)], guards },
     call,
   )
   await rememberAddress(context, user.userId, call.clientAddress, undefined).catch((error: unknown) =>
