@@ -10,7 +10,7 @@ import { networkOf } from '../rate-limits/token-buckets.ts'
 import { passwordOf, type User, type UserEvent } from '../events/user.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
 import { statuses } from '../organizations/statuses.ts'
-import { codeInvalid, countTry, judge, keysOf } from './reset-code.ts'
+import { codeInvalid, countTry, checkCode, codeKeys } from './reset-code.ts'
 import { storePassword } from './store-password.ts'
 
 /** A proof that the caller may change a password: the present one, in a field of the request, or a code. */
@@ -69,10 +69,10 @@ async function prove(context: Context, userId: string, proof: Proof | undefined,
   if (proof?.kind === 'code') {
     const organizationId = await countTry(context, userId, proof.code, call)
     return {
-      reads: [keysOf(userId)[0], statuses.key(organizationId)],
+      reads: [codeKeys(userId)[0], statuses.key(organizationId)],
       holds(user, [code, status], now) {
         const judged = { user, code: code!.state, status: status!.state, typed: proof.code }
-        const { answer, codeId } = judge(context.keys, userId, judged, now)
+        const { answer, codeId } = checkCode(context.keys, userId, judged, now)
         if (answer !== 'right') throw codeInvalid()
         return codeId
       },

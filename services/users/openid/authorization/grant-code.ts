@@ -12,7 +12,7 @@ import type { RequestFacts } from '../judge/facts.ts'
 import { type Allowed, judge, type Missing, type ShutOut } from '../judge/judge.ts'
 import { makeSecret } from '../../directory/secrets/secret.ts'
 import { type AuthorizationEvent, authorizationType, type Granted } from '../events/authorization.ts'
-import { type SignedInUser, factsFrom, keysOf } from './facts-of.ts'
+import { type SignedInUser, factsFrom, factKeys } from './facts-of.ts'
 import type { Parameters } from '../request/parameters.ts'
 import type { Asked } from '../request/read-parameters.ts'
 import { closing } from '../request/request-row.ts'
@@ -48,7 +48,7 @@ export async function grantCode(
   try {
     return await store.execute({
       aggregate: { type: authorizationType, id },
-      reads: keysOf(signedInUser),
+      reads: factKeys(signedInUser),
       call: { caller: { userId: signedInUser.userId }, requestId, deadline },
       decide(_authorization: Aggregate<Granted>, now, reads): Decision<AuthorizationEvent> {
         const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)

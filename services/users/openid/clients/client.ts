@@ -3,9 +3,9 @@ import { orUnavailable, readNow } from '#lib/database/database'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { loadApplication } from '../applications/find-application.ts'
-import { type ApplicationClient, authenticateApplication, type Presented } from './application-client.ts'
+import { type ApplicationClient, authenticateApplication, type PresentedCredentials } from './application-client.ts'
 import { issuerNamedBy, type ReadAssertion, readAssertion, verifyAssertion } from './assertion.ts'
-import { type Attempt, failing, type ProvedClient } from './failing-client.ts'
+import { type ClientAttempt, failing, type ProvedClient } from './failing-client.ts'
 import type { FailureReason } from '../events/authentication.ts'
 import type { Context } from '../../context.ts'
 import { findSecret } from '../../directory/machine-credentials/machine-credentials.ts'
@@ -96,7 +96,7 @@ export async function authenticateBearer(
   return admit(context, attempt, await findMachine(context, clientId, call), call, bySignature({ assertion }))
 }
 
-function presentedBy({ clientId, clientSecret, clientAssertion, httpBasic }: ClientRequest): Presented {
+function presentedBy({ clientId, clientSecret, clientAssertion, httpBasic }: ClientRequest): PresentedCredentials {
   if (clientAssertion !== '')
     return { method: 'private_key_jwt', secret: '', assertion: readFor(clientId, clientAssertion) }
   const method = clientSecret === '' ? 'none' : httpBasic ? 'client_secret_basic' : 'client_secret_post'
@@ -122,7 +122,7 @@ function bySignature({ assertion }: { assertion: ReadAssertion | undefined }): P
 
 async function admit(
   context: Context,
-  attempt: Attempt,
+  attempt: ClientAttempt,
   machine: Machine | undefined,
   call: Call,
   prove: Prove,

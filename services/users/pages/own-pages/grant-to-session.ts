@@ -3,7 +3,7 @@ import type { Call } from '#lib/rpc/headers'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { judge, type Missing, type ShutOut } from '../../openid/judge/judge.ts'
-import type { Presented } from '../../sessions/presented-session.ts'
+import type { PresentedSession } from '../../sessions/presented-session.ts'
 import { sessionNotFound } from '../../sessions/sessions.ts'
 import { type ClientRequest, requestAnswered } from './client-request.ts'
 import { giveConsent } from '../../openid/consents/consent.ts'
@@ -16,7 +16,7 @@ import { advance } from '../../openid/request/request-row.ts'
 
 /** A request, and the session that a login application answers it by. */
 export interface Answering extends ClientRequest {
-  presented: Presented
+  presented: PresentedSession
   /** The person allowed it, on a page of the login application. */
   consentGiven: boolean
 }
