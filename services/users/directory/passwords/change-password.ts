@@ -14,13 +14,13 @@ import { codeInvalid, countTry, checkCode, codeKeys } from './reset-code.ts'
 import { storePassword } from './store-password.ts'
 
 /** A proof that the caller may change a password: the present one, in a field of the request, or a code. */
-export type Proof = { kind: 'password'; password: string; field: string } | { kind: 'code'; code: string }
+export type PasswordProof = { kind: 'password'; password: string; field: string } | { kind: 'code'; code: string }
 
 /** A change of a password, and the proof for it. Without one, the caller has permission. */
 export interface PasswordChange {
   userId: string
   newPassword: string
-  proof?: Proof | undefined
+  proof?: PasswordProof | undefined
 }
 
 /**
@@ -65,7 +65,7 @@ export async function changePassword(
 }
 
 // Returns the check that the proof still holds: it throws where not, and returns the id of the code.
-async function prove(context: Context, userId: string, proof: Proof | undefined, call: Call): Promise<Proved> {
+async function prove(context: Context, userId: string, proof: PasswordProof | undefined, call: Call): Promise<Proved> {
   if (proof?.kind === 'code') {
     const organizationId = await countTry(context, userId, proof.code, call)
     return {

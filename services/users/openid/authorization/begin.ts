@@ -62,7 +62,7 @@ export async function begin(
     if (outcome) return answer(outcome)
   }
   const registers = asked?.prompts.includes('create') === true
-  return begun(context, parameters, visit, { candidates, chosen, restarts, registers }, call)
+  return storeRequest(context, parameters, visit, { candidates, chosen, restarts, registers }, call)
 }
 
 // By a hint, an organization or `max_age` an application could ask who somebody is that did not let it in.
@@ -93,7 +93,7 @@ async function answerAtOnce(
   return grantable.stage === 'silent' ? { fault: 'login_required' } : undefined
 }
 
-interface Begun {
+interface StoredRequest {
   candidates: Candidate[]
   chosen: Candidate | undefined
   restarts?: boolean
@@ -102,11 +102,11 @@ interface Begun {
 }
 
 /** Stores a request of the browser, and leads to its page. */
-export async function begun(
+export async function storeRequest(
   context: Context,
   parameters: Parameters,
   { value, browser }: Visit,
-  { candidates, chosen, restarts = false, registers = false }: Begun,
+  { candidates, chosen, restarts = false, registers = false }: StoredRequest,
   { clientAddress }: Call,
 ): Promise<PageAnswer> {
   if (browser) await seeBrowser(context.sql, browser)

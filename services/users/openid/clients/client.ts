@@ -9,7 +9,7 @@ import { type ClientAttempt, failing, type ProvedClient } from './failing-client
 import type { FailureReason } from '../events/authentication.ts'
 import type { Context } from '../../context.ts'
 import { findSecret } from '../../directory/machine-credentials/machine-credentials.ts'
-import { findMachine, type Machine } from './machines.ts'
+import { findMachine, type MachineUser } from './machines.ts'
 import { useUp } from './single-use.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
 import { isActive } from '../../directory/states/user-state.ts'
@@ -30,7 +30,7 @@ export interface ClientRequest {
 export type Client = MachineClient | ApplicationClient
 
 export interface MachineClient extends ProvedClient {
-  machine: Machine
+  machine: MachineUser
   credential: Credential
 }
 
@@ -110,7 +110,7 @@ function readFor(clientId: string, text: string): ReadAssertion | undefined {
 }
 
 type Proof = { credential: Credential; once?: UniqueKey } | FailureReason
-type Prove = (context: Context, machine: Machine | undefined, now: Date) => Promise<Proof>
+type Prove = (context: Context, machine: MachineUser | undefined, now: Date) => Promise<Proof>
 
 function bySignature({ assertion }: { assertion: ReadAssertion | undefined }): Prove {
   return async ({ config }, machine, now) => {
@@ -123,7 +123,7 @@ function bySignature({ assertion }: { assertion: ReadAssertion | undefined }): P
 async function admit(
   context: Context,
   attempt: ClientAttempt,
-  machine: Machine | undefined,
+  machine: MachineUser | undefined,
   call: Call,
   prove: Prove,
 ): Promise<MachineClient> {

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { judge, type Missing, type ShutOut } from '../../openid/judge/judge.ts'
 import type { PresentedSession } from '../../sessions/presented-session.ts'
 import { sessionNotFound } from '../../sessions/sessions.ts'
-import { type ClientRequest, requestAnswered } from './client-request.ts'
+import { type OwnPagesRequest, requestAnswered } from './client-request.ts'
 import { giveConsent } from '../../openid/consents/consent.ts'
 import { factsFrom, loadSignedInUser } from '../../openid/authorization/facts-of.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
@@ -15,7 +15,7 @@ import { requestFacts } from '../../openid/request/request-facts.ts'
 import { advance } from '../../openid/request/request-row.ts'
 
 /** A request, and the session that a login application answers it by. */
-export interface Answering extends ClientRequest {
+export interface Answering extends OwnPagesRequest {
   presented: PresentedSession
   /** The person allowed it, on a page of the login application. */
   consentGiven: boolean
