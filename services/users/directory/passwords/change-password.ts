@@ -4,7 +4,7 @@ import { type Aggregate, type AggregateKey, details } from '#lib/eventstore/aggr
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { hashPassword } from './password.ts'
+import { hashPassword } from './password-hashing.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
 import { passwordOf, type User, type UserEvent } from '../events/user.ts'

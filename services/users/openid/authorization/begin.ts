@@ -1,7 +1,7 @@
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
-import { type Browser, makeBrowser, seeBrowser } from '../../sessions/browsers/browser.ts'
+import { type Browser, makeBrowser, seeBrowser } from '../../sessions/browsers/session-cookie.ts'
 import type { Context } from '../../context.ts'
 import type { Lack } from '../judge/judge.ts'
 import { rateLimitsFor, takeFromBuckets } from '../../directory/rate-limits/token-buckets.ts'

@@ -1,6 +1,6 @@
 import type { Call } from '#lib/rpc/headers'
 import { canonicalName } from '#lib/search/canonical-name'
-import type { Browser } from '../../sessions/browsers/browser.ts'
+import type { Browser } from '../../sessions/browsers/session-cookie.ts'
 import { sessionsOf } from '../../sessions/browsers/browser-sessions.ts'
 import type { Context } from '../../context.ts'
 import { isKnownTo, judge, type Verdict } from '../judge/judge.ts'

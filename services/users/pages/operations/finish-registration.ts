@@ -22,7 +22,7 @@ import { findRegistration, type StoredRegistration } from '../registration/regis
 import { countTryFrom, mayTry } from '../registration/registration-limits.ts'
 import { findFault } from '../registration/typed-registration.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
-import { hashPassword } from '../../directory/passwords/password.ts'
+import { hashPassword } from '../../directory/passwords/password-hashing.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 

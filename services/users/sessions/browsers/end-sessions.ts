@@ -1,5 +1,5 @@
 import type { Call } from '#lib/rpc/headers'
-import { type Browser, renewAtOnce } from './browser.ts'
+import { type Browser, renewAtOnce } from './session-cookie.ts'
 import type { Context } from '../../context.ts'
 import { endSession } from '../sessions.ts'
 
