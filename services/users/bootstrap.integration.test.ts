@@ -5,7 +5,7 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { storeUnavailable } from '#lib/database/database'
 import { bootstrap } from './bootstrap.ts'
 import { authenticate } from './internal/authenticate.ts'
-import { verifyPassword } from './directory/passwords/password.ts'
+import { verifyPassword } from './directory/passwords/password-hashing.ts'
 import { callIn, openUsers, type TestUsers } from './testing/test-users.ts'
 import { createHash } from 'node:crypto'
 

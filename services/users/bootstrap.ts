@@ -11,7 +11,7 @@ import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { claimUserName } from './directory/new-user.ts'
-import { hashPassword } from './directory/passwords/password.ts'
+import { hashPassword } from './directory/passwords/password-hashing.ts'
 import { newToken, storeToken } from './directory/tokens/token.ts'
 import type { User, UserEvent } from './directory/events/user.ts'
 

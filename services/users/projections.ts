@@ -14,7 +14,7 @@ import { type CodeMail, codeMailType } from './directory/events/code-mail.ts'
 import { type Consent, consentType } from './openid/events/consent.ts'
 import { type Notices, noticeType } from './directory/events/notice.ts'
 import { organizationType, type OrganizationStatus } from './directory/events/organization.ts'
-import { type PasswordCode, passwordCodeType, roundOf } from './directory/events/password-code.ts'
+import { type PasswordCode, passwordCodeType, revisionOf } from './directory/events/password-code.ts'
 import type { Session } from './sessions/events/session.ts'
 import { signOutsOf } from './directory/events/sign-outs.ts'
 import type { User } from './directory/events/user.ts'
@@ -80,7 +80,7 @@ function projectPasswordCode({ id, state }: Aggregate<PasswordCode>): Write[] {
 // A code that can no longer renew the password is not mailed.
 function projectPasswordChange(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
   const [was, is] = [before.state?.human, state?.human]
-  const isOver = is !== undefined && was !== undefined && (roundOf(was) !== roundOf(is) || !isActive(state))
+  const isOver = is !== undefined && was !== undefined && (revisionOf(was) !== revisionOf(is) || !isActive(state))
   return isOver ? [withoutResets(id)] : []
 }
 

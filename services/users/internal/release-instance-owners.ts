@@ -5,7 +5,7 @@ import { instance } from '#lib/instance'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { findOthers, isOneOf, ownershipOf } from '../directory/states/owners.ts'
+import { findOthers, isOneOf, ownershipOf } from '../directory/states/instance-owners.ts'
 import type { Ownership, OwnershipEvent } from '../directory/events/ownership.ts'
 import type { User } from '../directory/events/user.ts'
 

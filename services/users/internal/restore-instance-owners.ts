@@ -3,7 +3,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { ownershipOf } from '../directory/states/owners.ts'
+import { ownershipOf } from '../directory/states/instance-owners.ts'
 import type { Ownership, OwnershipEvent } from '../directory/events/ownership.ts'
 
 export async function restoreInstanceOwners(

@@ -2,7 +2,7 @@ import type { SignLogoutTokenRequest, SignLogoutTokenResponse } from '#gen/roste
 import { orUnavailable } from '#lib/database/database'
 import { loadApplication } from '../openid/applications/find-application.ts'
 import type { Context } from '../context.ts'
-import { signLogoutToken as sign } from '../openid/logout/logout-token.ts'
+import { makeLogoutToken } from '../openid/logout/logout-token.ts'
 import type { Session } from '../sessions/events/session.ts'
 
 /** Only of a session that has ended: nobody is signed out of an application by this. */
@@ -20,5 +20,5 @@ export async function signLogoutToken(
   const { oidc, clientId } = known?.application ?? {}
   if (!told || !session?.state.ended || !oidc?.backChannelLogoutUri) return { uri: '', logoutToken: '' }
   const ids = { sub: session.state.userId, aud: clientId!, sid: sessionId }
-  return { uri: oidc.backChannelLogoutUri, logoutToken: await sign(context, oidc, ids, session.readAt) }
+  return { uri: oidc.backChannelLogoutUri, logoutToken: await makeLogoutToken(context, oidc, ids, session.readAt) }
 }

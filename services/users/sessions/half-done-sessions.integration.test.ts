@@ -37,7 +37,7 @@ const begin = ({ userId }: Pick<Person, 'userId'>, seconds?: number, by = call()
   return createSession.handle(users, { userId, loginName: '', password: '', lifetime }, by)
 }
 type Begun = { sessionId: string; sessionToken: string }
-const goOn = (session: Begun, password: string, seconds?: number) => {
+const advance = (session: Begun, password: string, seconds?: number) => {
   const lifetime = seconds === undefined ? undefined : { seconds, nanos: 0 }
   const { sessionId, sessionToken } = session
   return setSession.handle(users, { sessionId, sessionToken, password, lifetime }, call())
@@ -75,14 +75,14 @@ test('a half-done session is nobody: its token is none, it is no event, and it e
 test('the right password makes it whole, under its id, with another token, once', async () => {
   const person = await newPerson()
   const begun = await begin(person)
-  expect(await reasonOf(goOn(begun, 'wrong'))).toBe('CREDENTIALS_INVALID')
-  expect(await reasonOf(goOn({ ...begun, sessionToken: 'other' }, person.password))).toBe('SESSION_NOT_FOUND')
-  const tries = await Promise.allSettled([1, 2, 3].map(() => goOn(begun, person.password)))
+  expect(await reasonOf(advance(begun, 'wrong'))).toBe('CREDENTIALS_INVALID')
+  expect(await reasonOf(advance({ ...begun, sessionToken: 'other' }, person.password))).toBe('SESSION_NOT_FOUND')
+  const tries = await Promise.allSettled([1, 2, 3].map(() => advance(begun, person.password)))
   const [whole, ...others] = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   expect(others).toEqual([])
   expect(await holder(whole!.sessionToken)).toBe('in')
   expect(await holder(begun.sessionToken)).toBe('TOKEN_INVALID')
-  expect(await reasonOf(goOn(begun, person.password))).toBe('SESSION_NOT_FOUND')
+  expect(await reasonOf(advance(begun, person.password))).toBe('SESSION_NOT_FOUND')
   expect(await typesOf(begun)).toEqual(['created'])
 })
 
@@ -90,7 +90,7 @@ test('each further check gives another token, also where several come at once', 
   const person = await newPerson()
   const { sessionId, sessionToken } = await signInBy(users, { loginName: person.userName, ...person }, call())
   const before = (await getSession(users, { sessionId })).session!
-  const tries = await Promise.allSettled([1, 2, 3].map(() => goOn({ sessionId, sessionToken }, person.password)))
+  const tries = await Promise.allSettled([1, 2, 3].map(() => advance({ sessionId, sessionToken }, person.password)))
   const [again, ...others] = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   expect(others).toEqual([])
   expect([await holder(sessionToken), await holder(again!.sessionToken)]).toEqual(['TOKEN_INVALID', 'in'])
@@ -117,15 +117,15 @@ test('it lives for 15 minutes, whatever the lifetime that the whole session will
   const minutes = (begun.expirationDate!.getTime() - asked) / 60_000
   expect(minutes).toBeGreaterThan(14)
   expect(minutes).toBeLessThan(16)
-  const whole = await goOn(begun, person.password)
+  const whole = await advance(begun, person.password)
   expect(whole.expirationDate!.getTime() - whole.details!.changeDate!.getTime()).toBe(7000)
-  const longest = await goOn({ ...begun, ...whole }, person.password, 1e9)
+  const longest = await advance({ ...begun, ...whole }, person.password, 1e9)
   const { SESSION_LIFETIME } = users.config
   expect(longest.expirationDate!.getTime() - longest.details!.changeDate!.getTime()).toBe(SESSION_LIFETIME * 1000)
   await users.sql`
     update half_done_sessions set expires_at = roster_now() where session_id = ${over.sessionId}
   `
-  expect(await reasonOf(goOn(over, person.password))).toBe('SESSION_NOT_FOUND')
+  expect(await reasonOf(advance(over, person.password))).toBe('SESSION_NOT_FOUND')
   expect(await reasonOf(getSession(users, over))).toBe('SESSION_NOT_FOUND')
 })
 
@@ -134,9 +134,9 @@ test('one that was ended, and one of a locked user, become no whole one', async 
   const [ended, locked] = [await begin(person), await begin(person)]
   expect((await getSession(users, ended)).session).toMatchObject({ sequence: 0, factors: { password: undefined } })
   await deleteSession.handle(users, { ...ended, sessionToken: '' }, call())
-  expect(await reasonOf(goOn(ended, person.password))).toBe('SESSION_NOT_FOUND')
+  expect(await reasonOf(advance(ended, person.password))).toBe('SESSION_NOT_FOUND')
   await lockUser(users, { userId: person.userId }, call())
-  expect(await reasonOf(goOn(locked, person.password))).toBe('SESSION_NOT_FOUND')
+  expect(await reasonOf(advance(locked, person.password))).toBe('SESSION_NOT_FOUND')
   expect(await reasonOf(begin(person))).toBe('USER_NOT_FOUND')
   expect(await reasonOf(begin({ userId: 'unknown' }))).toBe('USER_NOT_FOUND')
   expect(await living(person)).toEqual([])

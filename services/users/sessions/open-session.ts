@@ -58,7 +58,7 @@ export async function openSession(
       const { state } = user as Aggregate<User>
       // The password that was checked may have been changed meanwhile.
       if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status!)) throw credentialsInvalid()
-      const end = endOf(policy, now, lifetime)
+      const end = sessionEnd(policy, now, lifetime)
       const token = { userId, organizationId, human: true, sessionId, expiresAt: end }
       const factors = [{ kind: 'password' as const, at: now.toISOString() }]
       return {
@@ -88,6 +88,6 @@ export async function openSession(
 }
 
 /** When a session ends whose password was checked now. */
-export function endOf({ passwordCheckLifetime: most }: LoginPolicy, now: Date, lifetime = most): Date {
+export function sessionEnd({ passwordCheckLifetime: most }: LoginPolicy, now: Date, lifetime = most): Date {
   return new Date(now.getTime() + Math.min(lifetime, most) * 1000)
 }

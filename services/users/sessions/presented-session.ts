@@ -7,14 +7,14 @@ import type { Session } from './events/session.ts'
 import { findHalfDone, type HalfDoneSession } from './half-done-sessions.ts'
 
 /** A living session of which somebody has the token. */
-export type Presented = { halfDone: HalfDoneSession } | { whole: Read<Existing<Session>> }
+export type PresentedSession = { halfDone: HalfDoneSession } | { whole: Read<Existing<Session>> }
 
 /** Undefined also for a session that exists, with another token. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function findPresented(
   context: Pick<Context, 'sql' | 'store'>,
   sessionId: string,
   token: string,
-): Promise<Presented | undefined> {
+): Promise<PresentedSession | undefined> {
   // First: whatever changes the token after this changes the session.
   const whole = await context.store.load<Session>('session', sessionId)
   if (!whole) {

@@ -23,7 +23,7 @@ function insertSessions(sql: Transaction, rows: object[]) {
 }
 
 /** The command that ends a session. Its answer: whether it was there. */
-export function ending(id: string) {
+export function endSession(id: string) {
   return {
     aggregate: { type: 'session', id },
     decide: ({ state }: Aggregate<Session>): Decision<SessionEvent, boolean> =>

@@ -36,11 +36,11 @@ export function evolvePasswordCode(code: PasswordCode | undefined, event: Passwo
   return event.type === 'rejected' ? { ...code, wrongTries: code.wrongTries + 1 } : { ...code, delivery: event.type }
 }
 
-/** The round of today. Each change of the password or the address begins another one. */
-export function roundOf({ passwordChanges = 0, emailChanges = 0 }: Human): number {
+/** The revision of today. Each change of the password or the address begins another one. */
+export function revisionOf({ passwordChanges = 0, emailChanges = 0 }: Human): number {
   return passwordChanges + emailChanges
 }
 
 export function canRenew(code: PasswordCode | undefined, human: Human, now: Date): code is PasswordCode {
-  return isAlive(code, now) && code.round === roundOf(human)
+  return isAlive(code, now) && code.round === revisionOf(human)
 }

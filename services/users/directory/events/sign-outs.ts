@@ -12,7 +12,7 @@ export function signOutsOf(user: SignOuts | undefined): number {
 }
 
 /** All sessions end, but the one that sets a new password, and what began with it. */
-export function signOut(user: SignOuts, keptSessionId?: string): SignOuts {
+export function countSignOut(user: SignOuts, keptSessionId?: string): SignOuts {
   const before = signOutsOf(user)
   const { keptSession } = user
   const since = keptSession?.id === keptSessionId ? keptSession?.since : before

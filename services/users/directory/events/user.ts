@@ -2,7 +2,7 @@ import { RosterError } from '#lib/errors'
 import { type Credentials, noCredentials } from './credentials.ts'
 import { evolveHuman, type Human, type HumanEvent } from './human.ts'
 import { evolveMachine, type Machine, type MachineEvent } from './machine.ts'
-import { signOut, type SignOuts } from './sign-outs.ts'
+import { countSignOut, type SignOuts } from './sign-outs.ts'
 import { userNotFound } from './user-not-found.ts'
 
 export type UserEvent =
@@ -54,25 +54,25 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
   if (user === undefined) throw new Error(`a user begins with ${event.type}`)
   switch (event.type) {
     case 'deactivated':
-      return { ...user, inactive: true, ...signOut(user) }
+      return { ...user, inactive: true, ...countSignOut(user) }
     case 'reactivated':
       return { ...user, inactive: undefined }
     case 'locked':
-      return { ...user, locked: true, ...signOut(user) }
+      return { ...user, locked: true, ...countSignOut(user) }
     case 'unlocked':
       return { ...user, locked: undefined }
     case 'signed.out':
-      return { ...user, ...signOut(user) }
+      return { ...user, ...countSignOut(user) }
     case 'username.changed':
       return { ...user, ...event.payload }
     case 'removed':
       return { ...gone, forgetAt: event.payload.forgetAt!, former: user }
     case 'restored':
-      return user.former ? { ...user.former, ...signOut(user.former) } : user
+      return user.former ? { ...user.former, ...countSignOut(user.former) } : user
   }
   if (user.human) {
     const human = evolveHuman(user.human, event as HumanEvent, at)
-    return { ...user, human, ...(event.type === 'password.changed' && signOut(user, event.payload.keptSessionId)) }
+    return { ...user, human, ...(event.type === 'password.changed' && countSignOut(user, event.payload.keptSessionId)) }
   }
   if (!user.machine) return user
   const machine = evolveMachine(user.machine, event as MachineEvent, at)

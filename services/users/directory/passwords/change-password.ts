@@ -4,23 +4,23 @@ import { type Aggregate, type AggregateKey, details } from '#lib/eventstore/aggr
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { hashPassword } from './password.ts'
+import { hashPassword } from './password-hashing.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
 import { passwordOf, type User, type UserEvent } from '../events/user.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
 import { statuses } from '../organizations/statuses.ts'
-import { codeInvalid, countTry, judge, keysOf } from './reset-code.ts'
+import { codeInvalid, countTry, checkCode, codeKeys } from './reset-code.ts'
 import { storePassword } from './store-password.ts'
 
 /** A proof that the caller may change a password: the present one, in a field of the request, or a code. */
-export type Proof = { kind: 'password'; password: string; field: string } | { kind: 'code'; code: string }
+export type PasswordProof = { kind: 'password'; password: string; field: string } | { kind: 'code'; code: string }
 
 /** A change of a password, and the proof for it. Without one, the caller has permission. */
 export interface PasswordChange {
   userId: string
   newPassword: string
-  proof?: Proof | undefined
+  proof?: PasswordProof | undefined
 }
 
 /**
@@ -65,14 +65,14 @@ export async function changePassword(
 }
 
 // Returns the check that the proof still holds: it throws where not, and returns the id of the code.
-async function prove(context: Context, userId: string, proof: Proof | undefined, call: Call): Promise<Proved> {
+async function prove(context: Context, userId: string, proof: PasswordProof | undefined, call: Call): Promise<Proved> {
   if (proof?.kind === 'code') {
     const organizationId = await countTry(context, userId, proof.code, call)
     return {
-      reads: [keysOf(userId)[0], statuses.key(organizationId)],
+      reads: [codeKeys(userId)[0], statuses.key(organizationId)],
       holds(user, [code, status], now) {
         const judged = { user, code: code!.state, status: status!.state, typed: proof.code }
-        const { answer, codeId } = judge(context.keys, userId, judged, now)
+        const { answer, codeId } = checkCode(context.keys, userId, judged, now)
         if (answer !== 'right') throw codeInvalid()
         return codeId
       },

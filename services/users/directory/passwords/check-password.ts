@@ -8,7 +8,7 @@ import { networkOf } from '../rate-limits/token-buckets.ts'
 import { recordLater } from './failures.ts'
 import { findLoginUser } from '../login-names/meaning.ts'
 import type { LoginUser } from '../login-names/login-user.ts'
-import { verifyPassword } from './password.ts'
+import { verifyPassword } from './password-hashing.ts'
 
 /** Somebody says to be a user. */
 export interface Attempted {

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { beginAttempt } from './check-password.ts'
 import { recordLater } from './failures.ts'
 import { findUserById } from '../login-names/login-user.ts'
-import { verifyPassword } from './password.ts'
+import { verifyPassword } from './password-hashing.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
 import { passwordOf } from '../events/user.ts'
 

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { deriveCode, newCode } from '../email/code.ts'
 import { mailUses } from '../email/mail-uses.ts'
 import type { Human } from '../events/human.ts'
-import { type PasswordCode, type PasswordCodeEvent, roundOf } from '../events/password-code.ts'
+import { type PasswordCode, type PasswordCodeEvent, revisionOf } from '../events/password-code.ts'
 
 /**
  * Whether the address of a human may get a code for a new password. It is verified, and not changed of late, unless
@@ -46,7 +46,7 @@ export function makeCode(
 ): Decision<PasswordCodeEvent, string | undefined> {
   const seen = (returned || urlTemplate !== undefined) && askedBy !== undefined
   const facts = newCode(codeId, keys, config.PASSWORD_CODE_LIFETIME, now)
-  const code = { ...facts, round: roundOf(human), ...(seen && { askedBy }) }
+  const code = { ...facts, round: revisionOf(human), ...(seen && { askedBy }) }
   if (returned) {
     const answer = deriveCode(keys, code, userId, human.email, 'password-code')
     return { organizationId, events: [{ type: 'returned', payload: code }], answer }

@@ -15,7 +15,7 @@ import { seersOf } from './recovery.ts'
 import type { User } from '../events/user.ts'
 
 /** The aggregates that say whether a code is right: the code and its user. */
-export function keysOf(userId: string): [code: AggregateKey, user: AggregateKey] {
+export function codeKeys(userId: string): [code: AggregateKey, user: AggregateKey] {
   return [
     { type: passwordCodeType, id: userId },
     { type: 'user', id: userId },
@@ -33,7 +33,7 @@ interface Judged {
 }
 
 /** Compares a typed code with that of a user. Takes the same work whether there is a user, or a living code. */
-export function judge(
+export function checkCode(
   keys: Keyring,
   userId: string,
   { user, code, status, typed }: Judged,
@@ -53,12 +53,12 @@ export function judge(
  */
 export async function countTry(context: Context, userId: string, typed: string, call: Call): Promise<string> {
   const { store, keys } = context
-  const [codeKey, userKey] = keysOf(userId)
+  const [codeKey, userKey] = codeKeys(userId)
   const [code, user] = await Promise.all([
     store.load<PasswordCode>(codeKey.type, userId),
     store.load<User>(userKey.type, userId),
   ])
-  const seen = judge(keys, userId, { user: user?.state, code: code?.state, typed }, user?.readAt ?? anyTime)
+  const seen = checkCode(keys, userId, { user: user?.state, code: code?.state, typed }, user?.readAt ?? anyTime)
   // Only where the code is right, so that a wrong one takes the same work for all.
   if (
     seen.answer === 'right' &&
@@ -73,7 +73,7 @@ export async function countTry(context: Context, userId: string, typed: string, 
     // If-Match is about the user. The answer to a right code is yet to be made, so only a refusal is stored here.
     call: { caller, requestId, deadline, ...(once && seen.answer !== 'right' && { once }) },
     decide({ state }: Aggregate<PasswordCode>, now, [of, status]): Decision<PasswordCodeEvent> {
-      const { answer, codeId } = judge(
+      const { answer, codeId } = checkCode(
         keys,
         userId,
         { user: of!.state, code: state, status: status!.state, typed },

@@ -16,7 +16,7 @@ export interface Attempt {
 }
 
 /** The user that somebody tries to sign in as, and the address of the attempt. */
-export interface Attempted {
+export interface CountedAttempt {
   loginName: string
   /** Whom the name means; undefined where it means nobody. */
   userId: string | undefined
@@ -32,7 +32,10 @@ export interface Attempted {
  * RESOURCE_EXHAUSTED SIGN_IN_THROTTLED with the seconds to wait; then nothing was counted. docs/decisions/11-sign-in.md
  * explains the numbers.
  */
-export async function countAttempt({ sql, keys }: Pick<Context, 'sql' | 'keys'>, tried: Attempted): Promise<Attempt> {
+export async function countAttempt(
+  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
+  tried: CountedAttempt,
+): Promise<Attempt> {
   const named = limitsOf(tried)
   const limits = rateLimitsFor(keys, named)
   const retryAfter = await takeFromBuckets(sql, limits)
@@ -44,7 +47,7 @@ export async function countAttempt({ sql, keys }: Pick<Context, 'sql' | 'keys'>,
   return { takeBack: () => returnToBuckets(sql, limits), takeBackGuess: () => returnToBuckets(sql, ofGuess) }
 }
 
-function limitsOf({ loginName, userId, address, isKnown }: Attempted): NamedRateLimit[] {
+function limitsOf({ loginName, userId, address, isKnown }: CountedAttempt): NamedRateLimit[] {
   // At a known address, attempts of other callers do not count against the user.
   if (userId !== undefined && isKnown) return [{ name: ['known', userId, address], most: 5, pause: 30, kind: 'always' }]
   const network = networkOf(address)

@@ -6,7 +6,7 @@ import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { requireRolesCovered } from '../may-act-on.ts'
-import { findOthers, type Owners, ownershipOf } from './owners.ts'
+import { findOthers, type Owners, ownershipOf } from './instance-owners.ts'
 import { endsUse, existing } from './user-state.ts'
 import type { User, UserEvent } from '../events/user.ts'
 

@@ -46,5 +46,5 @@ export interface ProjectCopy extends Openness {
 export interface Openness {
   isOpen: boolean
   /** It rises with each closure, and with each end of one. */
-  round: number
+  revision: number
 }

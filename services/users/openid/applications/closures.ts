@@ -9,5 +9,5 @@ export function closureKey(of: 'application' | 'project', id: string): Aggregate
 
 /** What a closure says, also a missing one. */
 export function openness(closure: Closure | null | undefined): Openness {
-  return { isOpen: !closure || closure.state === 'active', round: closure?.sequence ?? 0 }
+  return { isOpen: !closure || closure.state === 'active', revision: closure?.sequence ?? 0 }
 }

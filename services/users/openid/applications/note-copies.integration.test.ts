@@ -40,10 +40,10 @@ test('an answer that comes again or late changes nothing, whatever it says', asy
   await note(copied('project', 'p', 1, { name: 'P' }), application('late', 4, {}, 3))
   for (const late of [application('late', 2, { inactive: true }, 2), application('late', 4, { name: 'again' }, 3)]) {
     await note(late)
-    expect(await load('late')).toMatchObject({ name: '4', isOpen: true, round: 3 })
+    expect(await load('late')).toMatchObject({ name: '4', isOpen: true, revision: 3 })
   }
   await note(application('late', 5, { inactive: true }, 5))
-  expect(await load('late')).toMatchObject({ name: '5', isOpen: false, round: 5 })
+  expect(await load('late')).toMatchObject({ name: '5', isOpen: false, revision: 5 })
   await note(application('late', 7, { removed: true }, 7))
   await note(application('late', 6, {}, 6))
   expect(await load('late')).toBeUndefined()
@@ -57,11 +57,11 @@ test('a new application may be noted by several at the same moment', async () =>
   }
 })
 
-test('a deactivation that was taken back before anybody looked still begins another round', async () => {
+test('a deactivation that was taken back before anybody looked still begins another revision', async () => {
   await note(copied('project', 'p', 1, { name: 'P' }), application('blink', 1))
-  expect(await load('blink')).toMatchObject({ isOpen: true, round: 0 })
+  expect(await load('blink')).toMatchObject({ isOpen: true, revision: 0 })
   await note(application('blink', 3, {}, 3))
-  expect(await load('blink')).toMatchObject({ isOpen: true, round: 3 })
+  expect(await load('blink')).toMatchObject({ isOpen: true, revision: 3 })
 })
 
 test('what was decided on an open application, and would be stored after its removal, is refused', async () => {

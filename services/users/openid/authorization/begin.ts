@@ -1,7 +1,7 @@
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
-import { type Browser, makeBrowser, seeBrowser } from '../../sessions/browsers/browser.ts'
+import { type Browser, makeBrowser, seeBrowser } from '../../sessions/browsers/session-cookie.ts'
 import type { Context } from '../../context.ts'
 import type { Lack } from '../judge/judge.ts'
 import { rateLimitsFor, takeFromBuckets } from '../../directory/rate-limits/token-buckets.ts'
@@ -15,7 +15,7 @@ import { answerableBy } from '../request/request-object.ts'
 import { toLoginApplication } from './login-application.ts'
 import { readRequest } from '../request/read-request.ts'
 import { requestFacts } from '../request/request-facts.ts'
-import { beginRequest, goOn, emptyRegistration } from '../request/request-row.ts'
+import { beginRequest, advance, emptyRegistration } from '../request/request-row.ts'
 
 /** The cookie of a call, and the browser that it leads to. */
 export interface Visit {
@@ -62,7 +62,7 @@ export async function begin(
     if (outcome) return answer(outcome)
   }
   const registers = asked?.prompts.includes('create') === true
-  return begun(context, parameters, visit, { candidates, chosen, restarts, registers }, call)
+  return storeRequest(context, parameters, visit, { candidates, chosen, restarts, registers }, call)
 }
 
 // By a hint, an organization or `max_age` an application could ask who somebody is that did not let it in.
@@ -93,7 +93,7 @@ async function answerAtOnce(
   return grantable.stage === 'silent' ? { fault: 'login_required' } : undefined
 }
 
-interface Begun {
+interface StoredRequest {
   candidates: Candidate[]
   chosen: Candidate | undefined
   restarts?: boolean
@@ -102,11 +102,11 @@ interface Begun {
 }
 
 /** Stores a request of the browser, and leads to its page. */
-export async function begun(
+export async function storeRequest(
   context: Context,
   parameters: Parameters,
   { value, browser }: Visit,
-  { candidates, chosen, restarts = false, registers = false }: Begun,
+  { candidates, chosen, restarts = false, registers = false }: StoredRequest,
   { clientAddress }: Call,
 ): Promise<PageAnswer> {
   if (browser) await seeBrowser(context.sql, browser)
@@ -121,7 +121,7 @@ export async function begun(
   })
   if (registers) {
     const registration = emptyRegistration(parameters.loginHint)
-    await orUnavailable(goOn(context.keys, id, { registration })(context.sql))
+    await orUnavailable(advance(context.keys, id, { registration })(context.sql))
   }
   return { ...toPage(id), newBrowser: newValue }
 }

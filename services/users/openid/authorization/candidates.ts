@@ -1,6 +1,6 @@
 import type { Call } from '#lib/rpc/headers'
 import { canonicalName } from '#lib/search/canonical-name'
-import type { Browser } from '../../sessions/browsers/browser.ts'
+import type { Browser } from '../../sessions/browsers/session-cookie.ts'
 import { sessionsOf } from '../../sessions/browsers/browser-sessions.ts'
 import type { Context } from '../../context.ts'
 import { isKnownTo, judge, type Verdict } from '../judge/judge.ts'
@@ -58,20 +58,20 @@ interface Viewpoint {
 }
 
 /** Whether `judge` takes the person, whatever else has to be asked. */
-export function mayCome({ verdict }: Candidate): boolean {
+export function isAdmitted({ verdict }: Candidate): boolean {
   return !('shutOut' in verdict)
 }
 
 /** The only one that can be meant; `several`, or nobody. */
 export function chooseSilently(candidates: Candidate[]): Candidate | 'several' | undefined {
-  const able = candidates.filter(mayCome)
+  const able = candidates.filter(isAdmitted)
   const last = able.find(({ isLastUsed }) => isLastUsed)
   return last ?? (able.length > 1 ? 'several' : able[0])
 }
 
 /** The one that goes on without a choice. A hint for somebody else leaves the choice to the person. */
 export function chooseAlone(candidates: Candidate[], prompts: string[], loginHint: string): Candidate | undefined {
-  const [first, ...others] = candidates.filter(mayCome)
+  const [first, ...others] = candidates.filter(isAdmitted)
   const isAlone =
     first && others.length === 0 && !prompts.some((prompt) => ['select_account', 'create'].includes(prompt))
   return isAlone && (loginHint === '' || isMeant(first, loginHint)) ? first : undefined

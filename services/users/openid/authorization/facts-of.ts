@@ -40,7 +40,7 @@ export function consentKey(applicationId: string, userId: string): AggregateKey 
 }
 
 /** The aggregates that the facts come from. A decision that depends on the facts reads them. */
-export function keysOf({ application, project, sessionId, userId, organizationId }: UnloadedUser): AggregateKey[] {
+export function factKeys({ application, project, sessionId, userId, organizationId }: UnloadedUser): AggregateKey[] {
   return [
     { type: 'user', id: userId },
     { type: 'session', id: sessionId },
@@ -52,7 +52,7 @@ export function keysOf({ application, project, sessionId, userId, organizationId
   ]
 }
 
-/** The facts, from the aggregates of `keysOf` in their order. Pure. */
+/** The facts, from the aggregates of `factKeys` in their order. Pure. */
 export function factsFrom(
   signedInUser: SignedInUser,
   // Each has a state of its own kind.
@@ -79,8 +79,8 @@ export function factsFrom(
       signOuts: user.signOuts,
       keptSession: user.keptSession,
     },
-    organization: { isOpen: isOpen({ state: status }), round: status?.sequence ?? 0 },
-    projectOrganization: { isOpen: isOpen({ state: ofProject }), round: ofProject?.sequence ?? 0 },
+    organization: { isOpen: isOpen({ state: status }), revision: status?.sequence ?? 0 },
+    projectOrganization: { isOpen: isOpen({ state: ofProject }), revision: ofProject?.sequence ?? 0 },
     application: { ...application, ...openness(closure) },
     project: { ...project, ...openness(projectClosure) },
     access,
@@ -97,13 +97,13 @@ export function factsFrom(
       factors: (session.factors ?? []).map(({ kind, at }) => ({ kind, at: new Date(at) })),
     },
     authorization: undefined,
-    consent: { isGiven: isGiven(consent), scopes: consent?.scopes ?? [], round: consent?.withdrawals ?? 0 },
+    consent: { isGiven: isGiven(consent), scopes: consent?.scopes ?? [], revision: consent?.withdrawals ?? 0 },
     request,
     policy,
   }
 }
 
-/** An signedInUser with the aggregates of `keysOf`. */
+/** An signedInUser with the aggregates of `factKeys`. */
 export interface LoadedUser {
   signedInUser: SignedInUser
   reads: Parameters<typeof factsFrom>[1]
@@ -123,9 +123,9 @@ export async function loadSignedInUser(
   return { signedInUser: { ...unloaded, access, policy }, reads }
 }
 
-/** The aggregates of `keysOf`. UNAVAILABLE STORE_UNAVAILABLE. */
+/** The aggregates of `factKeys`. UNAVAILABLE STORE_UNAVAILABLE. */
 export function readFacts({ store }: Pick<Context, 'store'>, unloaded: UnloadedUser): Promise<LoadedUser['reads']> {
-  return Promise.all(keysOf(unloaded).map(({ type, id }) => store.load(type, id)))
+  return Promise.all(factKeys(unloaded).map(({ type, id }) => store.load(type, id)))
 }
 
 /** What lets a user into a project that checks who comes: grants is asked each time, unless they are of its owner. */

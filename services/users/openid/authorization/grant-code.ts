@@ -5,14 +5,14 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { writeAccess } from '../../directory/tokens/access-rows.ts'
-import type { Browser } from '../../sessions/browsers/browser.ts'
+import type { Browser } from '../../sessions/browsers/session-cookie.ts'
 import { noteUse } from '../../sessions/browsers/browser-sessions.ts'
 import type { Context } from '../../context.ts'
 import type { RequestFacts } from '../judge/facts.ts'
 import { type Allowed, judge, type Missing, type ShutOut } from '../judge/judge.ts'
 import { makeSecret } from '../../directory/secrets/secret.ts'
 import { type AuthorizationEvent, authorizationType, type Granted } from '../events/authorization.ts'
-import { type SignedInUser, factsFrom, keysOf } from './facts-of.ts'
+import { type SignedInUser, factsFrom, factKeys } from './facts-of.ts'
 import type { Parameters } from '../request/parameters.ts'
 import type { Asked } from '../request/read-parameters.ts'
 import { closing } from '../request/request-row.ts'
@@ -48,7 +48,7 @@ export async function grantCode(
   try {
     return await store.execute({
       aggregate: { type: authorizationType, id },
-      reads: keysOf(signedInUser),
+      reads: factKeys(signedInUser),
       call: { caller: { userId: signedInUser.userId }, requestId, deadline },
       decide(_authorization: Aggregate<Granted>, now, reads): Decision<AuthorizationEvent> {
         const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)

@@ -43,7 +43,7 @@ export async function findAuthorization(
   return { authorization, ...(await loadSignedInUser(context, unloaded, call)) }
 }
 
-/** The facts, from the authorization and the aggregates of `keysOf`, which a decision has in its `reads`. Pure. */
+/** The facts, from the authorization and the aggregates of `factKeys`, which a decision has in its `reads`. Pure. */
 export function laterFacts(
   signedInUser: SignedInUser,
   authorization: Authorization | undefined,

@@ -18,11 +18,11 @@ import {
   type RefusalReason,
 } from '../events/authorization.ts'
 import { endOfNext, type RefreshToken } from '../events/refresh-tokens.ts'
-import { keysOf } from './facts-of.ts'
+import { factKeys } from './facts-of.ts'
 import { codeLifetime } from './grant-code.ts'
 import { findAuthorization, judgeLater, laterFacts, type LoadedAuthorization } from './later-facts.ts'
 import { isVerified } from '../pkce.ts'
-import { invalidGrant, refusing, ending } from './refusals.ts'
+import { invalidGrant, refusing, endAuthorization } from './refusals.ts'
 import { surplusAuthorizations } from './surplus.ts'
 
 /** An application that proved who it is, and the key that its tokens are to be bound to. */
@@ -38,7 +38,7 @@ export function readCode(keys: Keyring, text: string): { authorizationId: string
 }
 
 /** What a presented text names. Undefined where it is gone. */
-export interface Granted {
+export interface PresentedGrant {
   authorization: LoadedAuthorization['authorization'] | undefined
 }
 
@@ -49,7 +49,7 @@ export interface Granted {
 export async function redeemCode(
   context: Context,
   request: Pick<IssueTokenRequest, 'redirectUri' | 'codeVerifier'>,
-  code: Granted | undefined,
+  code: PresentedGrant | undefined,
   presenter: Presenter,
   call: Call,
 ): Promise<IssueTokenResponse> {
@@ -65,7 +65,7 @@ export async function redeemCode(
   const { requestId, deadline } = call
   const response = await context.store.execute({
     aggregate: { type: authorizationType, id: authorization.id },
-    reads: keysOf(signedInUser),
+    reads: factKeys(signedInUser),
     call: { caller: { userId: signedInUser.userId }, requestId, deadline },
     decide(
       { state, createdAt }: Aggregate<Authorization>,
@@ -75,12 +75,12 @@ export async function redeemCode(
       if (!state || state.ended) throw invalidGrant()
       const wrong = wrongIn(request, presenter, state)
       if (wrong) return refusing(context, authorization.id, 'code', wrong)
-      if (state.redeemed) return ending(state, 'code-reuse')
-      if (now.getTime() - createdAt.getTime() > codeLifetime * 1000) return ending(state, 'expired')
+      if (state.redeemed) return endAuthorization(state, 'code-reuse')
+      if (now.getTime() - createdAt.getTime() > codeLifetime * 1000) return endAuthorization(state, 'expired')
       const verdict = judge('code', laterFacts(signedInUser, state, reads, now), now)
       if ('missing' in verdict) return refusing(context, authorization.id, 'code', 'factor')
       // Whoever was shut out before is out for good, so there are tokens.
-      if ('shutOut' in verdict || !tokens) return ending(state, 'shut-out')
+      if ('shutOut' in verdict || !tokens) return endAuthorization(state, 'shut-out')
       const { dpopThumbprint } = presenter
       const first = state.offline ? { step, expiresAt: endOfNext(context.config, now, now) } : undefined
       const payload = {

@@ -36,7 +36,7 @@ export function refusing(
 }
 
 /** Ends an authorization. Its tokens go in the same transaction. */
-export function ending(
+export function endAuthorization(
   authorization: Authorization,
   reason: EndReason,
   error = invalidGrant(),

@@ -8,7 +8,7 @@ import { confirmFault, type KnownApplication } from '../applications/find-applic
 import type { Context } from '../../context.ts'
 import type { FailureReason } from '../events/authentication.ts'
 import { type Assertion, type ReadAssertion, verifyAssertion } from './assertion.ts'
-import { type Attempt, failing, type ProvedClient } from './failing-client.ts'
+import { type ClientAttempt, failing, type ProvedClient } from './failing-client.ts'
 
 /** An application that proved who it is, by exactly its registered method. A public one only says it. */
 export interface ApplicationClient extends ProvedClient {
@@ -19,7 +19,7 @@ export interface ApplicationClient extends ProvedClient {
 export type ClientMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt'
 
 /** What a client presents to prove who it is. */
-export interface Presented {
+export interface PresentedCredentials {
   method: ClientMethod
   /** Empty where it presents none. */
   secret: string
@@ -30,9 +30,9 @@ export interface Presented {
 /** Throws `attempt.refusal`; RESOURCE_EXHAUSTED CLIENT_THROTTLED; UNAVAILABLE. */
 export async function authenticateApplication(
   context: Context,
-  presented: Presented,
+  presented: PresentedCredentials,
   copy: KnownApplication | undefined,
-  attempt: Attempt,
+  attempt: ClientAttempt,
   call: Call,
 ): Promise<ApplicationClient> {
   let proof: Partial<Assertion> | FailureReason = 'secret'
@@ -50,7 +50,7 @@ export async function authenticateApplication(
 
 async function prove(
   context: Context,
-  { method, secret, assertion }: Presented,
+  { method, secret, assertion }: PresentedCredentials,
   known: KnownApplication | undefined,
 ): Promise<Partial<Assertion> | FailureReason> {
   const signer = known?.application

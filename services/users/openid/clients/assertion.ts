@@ -56,7 +56,7 @@ export function issuerNamedBy(text: string): string {
 }
 
 /** Who may have signed an assertion. */
-export interface Signer {
+export interface AssertionSigner {
   id: string
   /** Those that expired may be among them. */
   keys: MachineKey[]
@@ -69,7 +69,7 @@ export interface Signer {
 export async function verifyAssertion(
   config: Config,
   { text, keyId, algorithm, keyAlgorithm }: ReadAssertion,
-  signer: Signer | undefined,
+  signer: AssertionSigner | undefined,
   now: Date,
 ): Promise<Assertion | FailureReason> {
   const credential = chooseKey(signer, keyAlgorithm, keyId, now)
@@ -106,7 +106,7 @@ export async function verifyAssertion(
 }
 
 // Without a key id, chooses the only key that fits.
-function chooseKey(signer: Signer | undefined, algorithm: string, keyId: string | undefined, now: Date) {
+function chooseKey(signer: AssertionSigner | undefined, algorithm: string, keyId: string | undefined, now: Date) {
   const keys = living(signer?.keys ?? [], now).filter((key) => key.algorithm === algorithm)
   if (keyId !== undefined) return keys.find(({ id }) => id === keyId)
   return keys.length === 1 ? keys[0] : undefined

@@ -3,13 +3,13 @@ import { orUnavailable, readNow } from '#lib/database/database'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { loadApplication } from '../applications/find-application.ts'
-import { type ApplicationClient, authenticateApplication, type Presented } from './application-client.ts'
+import { type ApplicationClient, authenticateApplication, type PresentedCredentials } from './application-client.ts'
 import { issuerNamedBy, type ReadAssertion, readAssertion, verifyAssertion } from './assertion.ts'
-import { type Attempt, failing, type ProvedClient } from './failing-client.ts'
+import { type ClientAttempt, failing, type ProvedClient } from './failing-client.ts'
 import type { FailureReason } from '../events/authentication.ts'
 import type { Context } from '../../context.ts'
 import { findSecret } from '../../directory/machine-credentials/machine-credentials.ts'
-import { findMachine, type Machine } from './machines.ts'
+import { findMachine, type MachineUser } from './machines.ts'
 import { useUp } from './single-use.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
 import { isActive } from '../../directory/states/user-state.ts'
@@ -30,7 +30,7 @@ export interface ClientRequest {
 export type Client = MachineClient | ApplicationClient
 
 export interface MachineClient extends ProvedClient {
-  machine: Machine
+  machine: MachineUser
   credential: Credential
 }
 
@@ -96,7 +96,7 @@ export async function authenticateBearer(
   return admit(context, attempt, await findMachine(context, clientId, call), call, bySignature({ assertion }))
 }
 
-function presentedBy({ clientId, clientSecret, clientAssertion, httpBasic }: ClientRequest): Presented {
+function presentedBy({ clientId, clientSecret, clientAssertion, httpBasic }: ClientRequest): PresentedCredentials {
   if (clientAssertion !== '')
     return { method: 'private_key_jwt', secret: '', assertion: readFor(clientId, clientAssertion) }
   const method = clientSecret === '' ? 'none' : httpBasic ? 'client_secret_basic' : 'client_secret_post'
@@ -110,7 +110,7 @@ function readFor(clientId: string, text: string): ReadAssertion | undefined {
 }
 
 type Proof = { credential: Credential; once?: UniqueKey } | FailureReason
-type Prove = (context: Context, machine: Machine | undefined, now: Date) => Promise<Proof>
+type Prove = (context: Context, machine: MachineUser | undefined, now: Date) => Promise<Proof>
 
 function bySignature({ assertion }: { assertion: ReadAssertion | undefined }): Prove {
   return async ({ config }, machine, now) => {
@@ -122,8 +122,8 @@ function bySignature({ assertion }: { assertion: ReadAssertion | undefined }): P
 
 async function admit(
   context: Context,
-  attempt: Attempt,
-  machine: Machine | undefined,
+  attempt: ClientAttempt,
+  machine: MachineUser | undefined,
   call: Call,
   prove: Prove,
 ): Promise<MachineClient> {

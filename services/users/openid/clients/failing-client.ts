@@ -17,7 +17,7 @@ export interface ProvedClient {
 }
 
 /** How a client tries to prove who it is, and the error that it gets where it fails. */
-export interface Attempt {
+export interface ClientAttempt {
   clientId: string
   /** As events name it. */
   method: string
@@ -32,7 +32,7 @@ const soonest = 100
 /** The `fail` of a client. One that does not exist has no history to add to. */
 export function failing(
   context: Context,
-  { clientId, method, refusal, began }: Attempt,
+  { clientId, method, refusal, began }: ClientAttempt,
   client: { id: string; organizationId: string } | undefined,
   { caller, requestId, deadline, clientAddress }: Call,
 ): ProvedClient['fail'] {

@@ -8,13 +8,13 @@ import { lookupDomain } from '../../directory/organizations/organization-domain.
 import type { User } from '../../directory/events/user.ts'
 
 /** A machine user as OAuth's client. */
-export type Machine = Read<Existing<User>>
+export type MachineUser = Read<Existing<User>>
 
 /**
  * The machine of a client id: a user id, or userName@organization-domain. No user id holds an @. Undefined where it is
  * no machine.
  */
-export async function findMachine(context: Context, clientId: string, call: Call): Promise<Machine | undefined> {
+export async function findMachine(context: Context, clientId: string, call: Call): Promise<MachineUser | undefined> {
   const userId = clientId.includes('@') ? await findByName(context, clientId, call) : clientId
   const user = userId === undefined ? undefined : await context.store.load<User>('user', userId)
   return user?.state.machine ? user : undefined

@@ -46,13 +46,13 @@ export interface Granted {
   offline: boolean
   /** It ends with its session, though it may have a refresh token. */
   endsWithSession: boolean
-  rounds: Rounds
+  rounds: Revisions
   /** What let the person into the project, where that checks who comes: events of grants. It is over without them. */
   admittedBy?: string[]
 }
 
 /** What an authorization stands on: where one differs, it is over for good. */
-export interface Rounds {
+export interface Revisions {
   /** How often all sessions of the user had been ended. */
   user: number
   /** The sequences of what is known of their closing; 0 where they never were closed. */

@@ -1,5 +1,5 @@
 import type { ApplicationCopy, Openness, ProjectCopy } from '../applications/application-copy.ts'
-import type { Rounds } from '../events/authorization.ts'
+import type { Revisions } from '../events/authorization.ts'
 import type { SignOuts } from '../../directory/events/sign-outs.ts'
 import type { CheckedFactor, LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
 
@@ -26,7 +26,7 @@ export interface Facts {
   /** What was granted: at each stage but the beginning ones. */
   authorization: GrantedBefore | undefined
   /** Whether the user lets the application be used, with which scopes, and how often that was taken back. */
-  consent: { isGiven: boolean; scopes: readonly string[]; round: number }
+  consent: { isGiven: boolean; scopes: readonly string[]; revision: number }
   /** At the beginning stages. */
   request: RequestFacts | undefined
   policy: LoginPolicy
@@ -52,7 +52,7 @@ export interface GrantedBefore {
   organizationScope: string | undefined
   /** It ends with its session. */
   sessionBound: boolean
-  rounds: Rounds
+  rounds: Revisions
   /** What let the person into the project when this was last used, by `eventId`. Undefined: nobody asked. */
   admittedBy: readonly string[] | undefined
   /** A time at which the person was not shut out. */

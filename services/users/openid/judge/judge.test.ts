@@ -18,8 +18,8 @@ const ours = { byUserGrant: false, eventId: 'grants-2', since: ago(90) }
 function whole(stage: Stage): Facts {
   const facts = {
     user: { id: 'ada', organizationId: 'acme', isActive: true, signOuts: 2 },
-    organization: { isOpen: true, round: 0 },
-    projectOrganization: { isOpen: true, round: 5 },
+    organization: { isOpen: true, revision: 0 },
+    projectOrganization: { isOpen: true, revision: 5 },
     application: {
       id: 'app',
       clientId: 'client',
@@ -29,7 +29,7 @@ function whole(stage: Stage): Facts {
       keys: [],
       oidc: { appType: OIDCAppType.OIDC_APP_TYPE_WEB, firstParty: false } as never,
       isOpen: true,
-      round: 7,
+      revision: 7,
     },
     project: {
       id: 'project',
@@ -38,7 +38,7 @@ function whole(stage: Stage): Facts {
       hasProjectCheck: true,
       roleAssertion: false,
       isOpen: true,
-      round: 0,
+      revision: 0,
     },
     access: [mine, ours],
     session: {
@@ -48,7 +48,7 @@ function whole(stage: Stage): Facts {
       expiresAt: ago(-60),
       factors: [{ kind: 'password' as const, at: ago(60) }],
     },
-    consent: { isGiven: true, scopes: ['openid', 'profile', 'offline_access'], round: 1 },
+    consent: { isGiven: true, scopes: ['openid', 'profile', 'offline_access'], revision: 1 },
     policy: defaultPolicy,
   }
   const request = {
@@ -101,17 +101,17 @@ const faults: [string, unknown, string | undefined, string | undefined][] = [
   ['user.signOuts', 3, undefined, 'shut out: ended'],
   ['user.id', 'bob', 'person', 'shut out: ended'],
   ['organization.isOpen', false, 'shut out: organization', 'shut out: organization'],
-  ['organization.round', 9, undefined, 'shut out: ended'],
+  ['organization.revision', 9, undefined, 'shut out: ended'],
   ['projectOrganization.isOpen', false, 'shut out: project', 'shut out: project'],
-  ['projectOrganization.round', 9, undefined, 'shut out: ended'],
+  ['projectOrganization.revision', 9, undefined, 'shut out: ended'],
   ['application', undefined, 'shut out: application', 'shut out: application'],
   ['application.isOpen', false, 'shut out: application', 'shut out: application'],
-  ['application.round', 9, undefined, 'shut out: ended'],
+  ['application.revision', 9, undefined, 'shut out: ended'],
   ['application.id', 'other', undefined, 'shut out: ended'],
   ['application.projectId', 'other', 'shut out: project', 'shut out: project'],
   ['project', undefined, 'shut out: project', 'shut out: project'],
   ['project.isOpen', false, 'shut out: project', 'shut out: project'],
-  ['project.round', 9, undefined, 'shut out: ended'],
+  ['project.revision', 9, undefined, 'shut out: ended'],
   ['access', undefined, 'shut out: grant', 'shut out: grant'],
   ['access', [ours], 'shut out: grant', 'shut out: grant'],
   ['access', [{ ...mine, eventId: 'grants-3' }, ours], undefined, 'shut out: ended'],
@@ -137,7 +137,7 @@ const faults: [string, unknown, string | undefined, string | undefined][] = [
   ['consent.isGiven', false, 'consent', 'shut out: consent'],
   ['consent.scopes', [], 'consent', 'shut out: consent'],
   ['consent.scopes', ['openid', 'offline_access'], 'consent', 'shut out: consent'],
-  ['consent.round', 2, undefined, 'shut out: ended'],
+  ['consent.revision', 2, undefined, 'shut out: ended'],
   ['application.oidc.organizationId', 'umbrella', 'shut out: membership', 'shut out: membership'],
   ['authorization', undefined, undefined, 'shut out: ended'],
   ['authorization.userId', 'mallory', undefined, 'shut out: ended'],
@@ -235,7 +235,7 @@ describe('an application of the own organization', () => {
 
 describe.each(begun)('at the stage %s, an application that asks for no scope', (stage) => {
   const facts = (consent: object, more: object = {}) => {
-    const { request, ...others } = put(whole(stage), 'consent', { isGiven: false, scopes: [], round: 0, ...consent })
+    const { request, ...others } = put(whole(stage), 'consent', { isGiven: false, scopes: [], revision: 0, ...consent })
     return { ...others, request: { ...request!, scopes: [], claimScopes: [], ...more } }
   }
 
@@ -260,7 +260,7 @@ test('what a first party was granted without consent ends where it is none any m
   const granted = put(put(whole('refresh'), 'application.organizationId', 'acme'), 'consent', {
     isGiven: false,
     scopes: [],
-    round: 1,
+    revision: 1,
   })
   expect(short(judge('refresh', put(granted, 'application.oidc.firstParty', true), now))).toBe('allowed')
   expect(short(judge('refresh', granted, now))).toBe('shut out: consent')
@@ -271,7 +271,7 @@ test('without a page, offline_access is left out rather than asked for', () => {
   expect(judge('silent', facts('silent'), now)).toMatchObject({ scopes: ['openid'] })
   expect(short(judge('page', facts('page'), now))).toBe('consent')
   const first = put(
-    put(facts('silent'), 'consent', { isGiven: false, scopes: [], round: 0 }),
+    put(facts('silent'), 'consent', { isGiven: false, scopes: [], revision: 0 }),
     'request.claimScopes',
     [],
   )

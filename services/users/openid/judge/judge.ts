@@ -1,5 +1,5 @@
 import type { ApplicationCopy, ProjectCopy } from '../applications/application-copy.ts'
-import type { Rounds } from '../events/authorization.ts'
+import type { Revisions } from '../events/authorization.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { outlives, signOutsOf } from '../../directory/events/sign-outs.ts'
 import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
@@ -33,7 +33,7 @@ export interface Allowed {
   authTime: Date
   acr: string
   amr: string[]
-  rounds: Rounds
+  rounds: Revisions
   /** What lets the person into the project, by the events of grants. Undefined where that lets in everybody. */
   admittedBy: string[] | undefined
 }
@@ -114,7 +114,7 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     authTime: lastFirstFactor(factors)!,
     acr,
     amr: [...new Set(factors.map(({ kind }) => methods[kind]))],
-    rounds: roundsOf(facts, facts.user, application, project),
+    rounds: revisionsOf(facts, facts.user, application, project),
     admittedBy: facts.access?.map(({ eventId }) => eventId),
   } as unknown as Allowed
 }
@@ -143,14 +143,14 @@ function shutsOut(
   if (!authorization) return undefined
   const isOf = authorization.userId === user.id && authorization.applicationId === application.id
   const { rounds, sessionId } = authorization
-  const { user: _, ...others } = roundsOf(facts, user, application, project)
+  const { user: _, ...others } = revisionsOf(facts, user, application, project)
   if (!isOf || !outlives(user, sessionId, rounds.user) || !isSame(rounds, others)) return 'ended'
   const ungiven = lacksOfConsent(facts.consent, authorization, application, user)
   return ungiven ? 'consent' : undefined
 }
 
 // What let in the person before must still do so, without a break since then: a lost grant that is given again is another.
-// People of the owner come in as long as it is open, which its round says.
+// People of the owner come in as long as it is open, which its revision says.
 function refusedBy(
   { roleCheck, hasProjectCheck, organizationId: owner }: ProjectCopy,
   { organizationId: home }: NonNullable<Facts['user']>,
@@ -167,23 +167,23 @@ function refusedBy(
   return undefined
 }
 
-function roundsOf(
+function revisionsOf(
   facts: Facts,
   user: NonNullable<Facts['user']>,
   application: ApplicationCopy,
   project: ProjectCopy,
-): Rounds {
+): Revisions {
   return {
     user: signOutsOf(user),
-    organization: facts.organization.round,
-    projectOrganization: facts.projectOrganization.round,
-    application: application.round,
-    project: project.round,
-    consent: facts.consent.round,
+    organization: facts.organization.revision,
+    projectOrganization: facts.projectOrganization.revision,
+    application: application.revision,
+    project: project.revision,
+    consent: facts.consent.revision,
   }
 }
 
-function isSame(then: Rounds, now: Omit<Rounds, 'user'>): boolean {
+function isSame(then: Revisions, now: Omit<Revisions, 'user'>): boolean {
   return (Object.keys(now) as (keyof typeof now)[]).every((what) => then[what] === now[what])
 }
 

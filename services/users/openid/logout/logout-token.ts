@@ -10,7 +10,7 @@ const lifetime = 120
 const event = 'http://schemas.openid.net/event/backchannel-logout'
 
 /** Signs what tells an application of the end of a session (OpenID Connect Back-Channel Logout 1.0 section 2.4). */
-export function signLogoutToken(
+export function makeLogoutToken(
   { config, idTokenKeys }: Pick<Context, 'config' | 'idTokenKeys'>,
   oidc: Pick<OidcCopy, 'idTokenAlgorithm' | 'clockSkew'>,
   told: Hint,

@@ -5,7 +5,7 @@ import type { Keyring } from '#lib/encryption/keys'
 import { RosterError, type Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { loadAuthorization } from '../authorization/later-facts.ts'
-import { type Granted, type Presenter, readCode, redeemCode } from '../authorization/redeem.ts'
+import { type PresentedGrant, type Presenter, readCode, redeemCode } from '../authorization/redeem.ts'
 import { refresh } from '../refresh/refresh.ts'
 import { type BoundKey, issueAccessToken } from '../tokens/access-token.ts'
 import {
@@ -39,7 +39,7 @@ interface PeopleGrant<Read extends { authorizationId: string }> {
   exchange(
     context: Context,
     request: IssueTokenRequest,
-    presented: (Read & Granted) | undefined,
+    presented: (Read & PresentedGrant) | undefined,
     by: Presenter,
     call: Call,
   ): Promise<IssueTokenResponse>

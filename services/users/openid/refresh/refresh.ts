@@ -5,18 +5,18 @@ import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { keysOf } from '../authorization/facts-of.ts'
+import { factKeys } from '../authorization/facts-of.ts'
 import { findAuthorization, judgeLater, laterFacts, type LoadedAuthorization } from '../authorization/later-facts.ts'
 import { wordsOf } from '../request/parameters.ts'
 import { nameById, readOrganization } from '../request/read-scopes.ts'
-import type { Granted, Presenter } from '../authorization/redeem.ts'
-import { ending, invalidGrant, refusing } from '../authorization/refusals.ts'
+import type { PresentedGrant, Presenter } from '../authorization/redeem.ts'
+import { endAuthorization, invalidGrant, refusing } from '../authorization/refusals.ts'
 import type { Context } from '../../context.ts'
 import { methodOf } from '../clients/application-client.ts'
 import { makePersonTokens, type PersonTokens } from '../tokens/person-token.ts'
 import { invalidScope } from '../tokens/scope.ts'
 import { isAllowed, judge } from '../judge/judge.ts'
-import { makeRefreshToken, newStep, type Presented } from '../tokens/refresh-token.ts'
+import { makeRefreshToken, newStep, type PresentedToken } from '../tokens/refresh-token.ts'
 import { countNoToken } from '../../directory/rate-limits/client-failures.ts'
 import { rateLimitsFor, takeFromBuckets } from '../../directory/rate-limits/token-buckets.ts'
 import {
@@ -35,7 +35,7 @@ import { mostUses, useOf } from '../reuse.ts'
 export async function refresh(
   context: Context,
   request: Pick<IssueTokenRequest, 'scope'>,
-  presented: (Presented & Granted) | undefined,
+  presented: (PresentedToken & PresentedGrant) | undefined,
   presenter: Presenter,
   call: Call,
 ): Promise<IssueTokenResponse> {
@@ -52,7 +52,7 @@ export async function refresh(
   const decideOn = (isCounted: boolean) =>
     store.execute({
       aggregate: { type: authorizationType, id: authorization.id },
-      reads: keysOf(signedInUser),
+      reads: factKeys(signedInUser),
       call: { caller: { userId: signedInUser.userId }, requestId, deadline },
       decide({ state }: Aggregate<Authorization>, now, reads): Decision<AuthorizationEvent, RefreshToken | undefined> {
         if (!state || state.ended) throw invalidGrant()
@@ -60,11 +60,12 @@ export async function refresh(
         if (wrong) return refusing(context, authorization.id, 'refresh-token', wrong)
         const verdict = judge('refresh', laterFacts(signedInUser, state, reads, now), now)
         if ('missing' in verdict) return refusing(context, authorization.id, 'refresh-token', 'factor')
-        if ('shutOut' in verdict) return ending(state, 'shut-out')
+        if ('shutOut' in verdict) return endAuthorization(state, 'shut-out')
         const { refreshTokens } = state
-        if (!refreshTokens || now.getTime() >= Date.parse(refreshTokens.expiresAt)) return ending(state, 'expired')
+        if (!refreshTokens || now.getTime() >= Date.parse(refreshTokens.expiresAt))
+          return endAuthorization(state, 'expired')
         const use = useOf(refreshTokens, presented, now)
-        if (use === 'stolen') return ending(state, 'refresh-reuse', usedBefore())
+        if (use === 'stolen') return endAuthorization(state, 'refresh-reuse', usedBefore())
         // A factor was missing a moment ago.
         if (!tokens) throw invalidGrant()
         const { tokenId, write, response } = tokens

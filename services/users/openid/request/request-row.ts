@@ -140,7 +140,7 @@ type StoredRow = Omit<RequestRow, 'parameters' | 'progress'> & { parameters: Buf
  * Goes on with a request: what its page shows next, and the session that is chosen for it. Null: none is. Undefined:
  * it stays.
  */
-export function goOn(
+export function advance(
   keys: Keyring,
   id: string,
   progress: Progress,

@@ -4,17 +4,17 @@ import { makeSecret, readSecret } from '../../directory/secrets/secret.ts'
 import type { RefreshToken } from '../events/refresh-tokens.ts'
 
 /** What a refresh token says that an application presents. */
-export interface Presented extends RefreshToken {
+export interface PresentedToken extends RefreshToken {
   authorizationId: string
 }
 
 /** The text of a refresh token. It is derived: whoever asks again, wherever, gets the same. */
-export function makeRefreshToken(keys: Keyring, { authorizationId, number, step }: Presented): string {
+export function makeRefreshToken(keys: Keyring, { authorizationId, number, step }: PresentedToken): string {
   return makeSecret(keys, 'refresh-token', [authorizationId, String(number), step])
 }
 
 /** Undefined for any other text. */
-export function readRefreshToken(keys: Keyring, text: string): Presented | undefined {
+export function readRefreshToken(keys: Keyring, text: string): PresentedToken | undefined {
   const [authorizationId, number, step] = readSecret(keys, 'refresh-token', text) ?? []
   return authorizationId === undefined ? undefined : { authorizationId, number: Number(number), step: step! }
 }

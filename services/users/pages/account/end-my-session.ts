@@ -3,7 +3,7 @@ import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import { openAccount } from './open-account.ts'
 import type { Context } from '../../context.ts'
-import { ending, ownerOf } from '../../sessions/sessions.ts'
+import { endSession, ownerOf } from '../../sessions/sessions.ts'
 import { endSessions } from '../../sessions/browsers/end-sessions.ts'
 
 export async function endMySession(context: Context, request: EndMySessionRequest, call: Call): Promise<PageAnswer> {
@@ -14,6 +14,6 @@ export async function endMySession(context: Context, request: EndMySessionReques
   if (sessionId === own.caller.sessionId)
     return { ...page, newBrowser: await endSessions(context, browser, [{ sessionId, userId }], own) }
   const owner = await ownerOf(context, sessionId)
-  if (owner?.userId === userId) await context.store.execute({ ...ending(sessionId), call: own })
+  if (owner?.userId === userId) await context.store.execute({ ...endSession(sessionId), call: own })
   return page
 }

@@ -8,7 +8,7 @@ import { type Candidate, findCandidates } from '../../openid/authorization/candi
 import type { Visit } from '../../openid/authorization/begin.ts'
 import { readOwnRequest, toAccount } from '../sign-in/own-account.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
-import { type Browser, findBrowser } from '../../sessions/browsers/browser.ts'
+import { type Browser, findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { isFormToken } from '../../sessions/browsers/form-token.ts'
 import type { Context } from '../../context.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'

@@ -7,10 +7,10 @@ import { findPeople, formOf, madeBy } from './open-account.ts'
 import { show } from '../../openid/authorization/answer.ts'
 import { type Candidate, chooseSilently } from '../../openid/authorization/candidates.ts'
 import { branded } from '../sign-in/branded.ts'
-import { begun } from '../../openid/authorization/begin.ts'
+import { storeRequest } from '../../openid/authorization/begin.ts'
 import { accountOf } from '../sign-in/pages.ts'
 import { ownAccountParameters } from '../../openid/request/parameters.ts'
-import { findBrowser } from '../../sessions/browsers/browser.ts'
+import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { formToken } from '../../sessions/browsers/form-token.ts'
 import type { Context } from '../../context.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'
@@ -24,7 +24,7 @@ export async function showAccount(context: Context, request: ShowAccountRequest,
   const found = request.prompt === '' ? chooseSilently(people) : undefined
   const chosen = found === 'several' ? undefined : found
   if (!chosen || !isAllowed(chosen.verdict))
-    return begun(context, ownAccountParameters(request), visit, { candidates: people, chosen }, call)
+    return storeRequest(context, ownAccountParameters(request), visit, { candidates: people, chosen }, call)
   const { userId, browserId } = chosen.signedInUser
   return {
     ...(await branded(context, show({ $case: 'account', value: await accountPage(context, chosen, request, call) }))),

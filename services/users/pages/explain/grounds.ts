@@ -127,15 +127,15 @@ function endOf(
   const { rounds, sessionId } = authorization
   if (!outlives(user, sessionId, rounds.user))
     return { reason: SignInReason.SIGN_IN_REASON_SIGNED_OUT, object: { type: 'user', id: userId } }
-  if (rounds.consent !== consent.round)
+  if (rounds.consent !== consent.revision)
     return { reason: SignInReason.SIGN_IN_REASON_CONSENT_WITHDRAWN, object: consentKey(application!.id, userId) }
   const reason = SignInReason.SIGN_IN_REASON_CLOSED_MEANWHILE
-  if (rounds.organization !== facts.organization.round)
+  if (rounds.organization !== facts.organization.revision)
     return { reason, object: { type: 'organization', id: user.organizationId } }
-  if (rounds.application !== application!.round)
+  if (rounds.application !== application!.revision)
     return { reason, object: seen({ type: 'application', id: application!.id }) }
-  if (rounds.project !== project!.round) return { reason, object: seen({ type: 'project', id: project!.id }) }
-  if (rounds.projectOrganization !== facts.projectOrganization.round)
+  if (rounds.project !== project!.revision) return { reason, object: seen({ type: 'project', id: project!.id }) }
+  if (rounds.projectOrganization !== facts.projectOrganization.revision)
     return { reason, object: seen({ type: 'organization', id: project!.organizationId }) }
   return {
     reason: SignInReason.SIGN_IN_REASON_SESSION_ENDED,

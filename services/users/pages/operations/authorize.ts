@@ -8,7 +8,7 @@ import { areTooLarge, isSignIn, isSilent, parametersOf } from '../../openid/requ
 import { requestUnknown } from '../sign-in/way-back.ts'
 import { nameById } from '../../openid/request/read-scopes.ts'
 import { beginRequest, takePosted } from '../../openid/request/request-row.ts'
-import { findBrowser } from '../../sessions/browsers/browser.ts'
+import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import type { Context } from '../../context.ts'
 
 export async function authorize(context: Context, request: AuthorizeRequest, call: Call): Promise<PageAnswer> {

@@ -5,12 +5,12 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
-import { mayCome } from '../../openid/authorization/candidates.ts'
+import { isAdmitted } from '../../openid/authorization/candidates.ts'
 import type { SignedInUser } from '../../openid/authorization/facts-of.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
-import { goOn, stillOpen } from '../../openid/request/request-row.ts'
+import { advance, stillOpen } from '../../openid/request/request-row.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
-import { renewValue } from '../../sessions/browsers/browser.ts'
+import { renewValue } from '../../sessions/browsers/session-cookie.ts'
 import { keepSession } from '../../sessions/browsers/browser-sessions.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
@@ -23,14 +23,14 @@ export async function chooseAccount(context: Context, request: ChooseAccountRequ
   const { row } = opened
   const page = toPage(row.id)
   if (request.sessionId === '') {
-    await orUnavailable(goOn(context.keys, row.id, { asksName: true }, null)(context.sql))
+    await orUnavailable(advance(context.keys, row.id, { asksName: true }, null)(context.sql))
     return page
   }
   const state = await requestStateOf(context, opened, call)
   const chosen =
     'people' in state && state.people.find(({ signedInUser }) => signedInUser.sessionId === request.sessionId)
   // Who has been signed out meanwhile, or may not come, is not on the page any more.
-  if (!chosen || !mayCome(chosen)) return page
+  if (!chosen || !isAdmitted(chosen)) return page
   try {
     return { ...page, newBrowser: await choose(context, opened, chosen.signedInUser, call) }
   } catch (error) {
@@ -57,7 +57,7 @@ function choose(
         writes: [
           ...keepSession(browser, userId, sessionId),
           ...writes,
-          goOn(keys, row.id, { chosen: true }, { sessionId, userId }),
+          advance(keys, row.id, { chosen: true }, { sessionId, userId }),
         ],
         guards: [guard, stillOpen(row.id)],
         answer: undefined,

@@ -6,7 +6,7 @@ import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { giveConsent } from '../../openid/consents/consent.ts'
 import { openForm, signingIn } from '../sign-in/opened-request.ts'
-import { goOn, type Progress } from '../../openid/request/request-row.ts'
+import { advance, type Progress } from '../../openid/request/request-row.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
@@ -18,7 +18,7 @@ export async function decide(context: Context, request: DecideRequest, call: Cal
   const { row } = opened
   const page = toPage(row.id)
   if (request.action === 'another-account') {
-    await orUnavailable(goOn(context.keys, row.id, { asksName: true }, null)(context.sql))
+    await orUnavailable(advance(context.keys, row.id, { asksName: true }, null)(context.sql))
     return page
   }
   const state = await requestStateOf(context, opened, call)
@@ -28,7 +28,8 @@ export async function decide(context: Context, request: DecideRequest, call: Cal
   const [lack] = chosen.verdict.missing
   if (lack.what !== 'consent' && lack.what !== 'click') return page
   const { sessionId, userId } = chosen.signedInUser
-  const next = (decided: Progress) => goOn(context.keys, row.id, { ...row.progress, ...decided }, { sessionId, userId })
+  const next = (decided: Progress) =>
+    advance(context.keys, row.id, { ...row.progress, ...decided }, { sessionId, userId })
   if (request.action === 'deny') await orUnavailable(next({ decision: 'denied' })(context.sql))
   else if (lack.what === 'click') await orUnavailable(next({ decision: 'allowed' })(context.sql))
   else {

@@ -6,7 +6,7 @@ import { branded } from '../sign-in/branded.ts'
 import { areTooLarge, isSignOut, signOutParametersOf } from '../../openid/request/parameters.ts'
 import { beginRequest, takePosted } from '../../openid/request/request-row.ts'
 import { requestUnknown } from '../sign-in/way-back.ts'
-import { findBrowser } from '../../sessions/browsers/browser.ts'
+import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import type { Context } from '../../context.ts'
 import { beginSignOut } from '../sign-out/sign-out.ts'
 

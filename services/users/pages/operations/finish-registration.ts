@@ -11,7 +11,7 @@ import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
-import { goOn, type Progress, stillOpen } from '../../openid/request/request-row.ts'
+import { advance, type Progress, stillOpen } from '../../openid/request/request-row.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../directory/email/code.ts'
@@ -22,7 +22,7 @@ import { findRegistration, type StoredRegistration } from '../registration/regis
 import { countTryFrom, mayTry } from '../registration/registration-limits.ts'
 import { findFault } from '../registration/typed-registration.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
-import { hashPassword } from '../../directory/passwords/password.ts'
+import { hashPassword } from '../../directory/passwords/password-hashing.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 
@@ -40,7 +40,7 @@ export async function finishRegistration(
   const typed = row.progress.registration
   if (!typed?.isMailed) return page
   const next = async (progress: Progress) => {
-    await orUnavailable(goOn(context.keys, row.id, progress)(context.sql))
+    await orUnavailable(advance(context.keys, row.id, progress)(context.sql))
     return page
   }
   const { email, givenName, familyName, language } = typed
@@ -93,13 +93,13 @@ async function signUp(
   const hash = await hashPassword(password, { lane, deadline: call.deadline })
   const guards = [stillOpen(row.id)]
   // Should the rest fail, the user signs in by this page.
-  const writes = [goOn(context.keys, row.id, { loginName: registration.email })]
+  const writes = [advance(context.keys, row.id, { loginName: registration.email })]
   const user = await addRegistered(context, registration, { requestId: row.id, hash, writes, guards }, call)
   const newValue = await openBrowserSession(
     context,
     user,
     browser,
-    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], guards },
+    { writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)], guards },
     call,
   )
   await rememberAddress(context, user.userId, call.clientAddress, undefined).catch((error: unknown) =>

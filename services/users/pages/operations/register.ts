@@ -10,7 +10,7 @@ import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { openForm, signingIn } from '../sign-in/opened-request.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
-import { goOn, type Progress, type RequestRow } from '../../openid/request/request-row.ts'
+import { advance, type Progress, type RequestRow } from '../../openid/request/request-row.ts'
 import type { Context } from '../../context.ts'
 import { isOrganization, registeringOrganization } from '../../openid/request/registering-organization.ts'
 import { keepRegistration } from '../registration/registration.ts'
@@ -28,7 +28,7 @@ export async function register(context: Context, request: RegisterRequest, call:
   const { row, now } = opened
   const typed = typedIn(request)
   const next = async (progress: Progress) => {
-    await orUnavailable(goOn(context.keys, row.id, progress)(context.sql))
+    await orUnavailable(advance(context.keys, row.id, progress)(context.sql))
     return toPage(row.id)
   }
   if (request.action === 'back') return next({ loginName: typed.email })

@@ -12,7 +12,7 @@ import { toPage } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { onlyOrganization } from '../../openid/request/request-organization.ts'
-import { closeRequest, emptyRegistration, goOn, stillOpen, type Progress } from '../../openid/request/request-row.ts'
+import { closeRequest, emptyRegistration, advance, stillOpen, type Progress } from '../../openid/request/request-row.ts'
 import { type RequestState, requestStateOf } from '../sign-in/request-state.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
@@ -32,7 +32,7 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
     return page
   }
   const next = (progress: Progress, session?: null) =>
-    orUnavailable(goOn(context.keys, row.id, progress, session)(context.sql))
+    orUnavailable(advance(context.keys, row.id, progress, session)(context.sql))
   if (request.action === 'another-account') {
     await next({ asksName: true }, null)
     return page
@@ -75,7 +75,7 @@ async function proceed(
     context,
     user,
     browser,
-    { writes: (session) => [goOn(context.keys, row.id, { chosen: true }, session)], guards: [stillOpen(row.id)] },
+    { writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)], guards: [stillOpen(row.id)] },
     call,
   )
   await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])

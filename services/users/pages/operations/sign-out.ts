@@ -3,7 +3,7 @@ import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
 import { openForm, signingOut } from '../sign-in/opened-request.ts'
-import { closeRequest, goOn } from '../../openid/request/request-row.ts'
+import { closeRequest, advance } from '../../openid/request/request-row.ts'
 import type { Context } from '../../context.ts'
 import { endSessions } from '../../sessions/browsers/end-sessions.ts'
 import { signedInAccounts } from '../sign-out/signed-in-accounts.ts'
@@ -24,6 +24,6 @@ export async function signOut(context: Context, request: SignOutRequest, call: C
   // Who is signed out already is not on the page any more.
   if (chosen.length === 0) return page
   const newBrowser = await endSessions(context, browser, chosen, call)
-  await orUnavailable(goOn(context.keys, row.id, { decision: 'allowed' })(context.sql))
+  await orUnavailable(advance(context.keys, row.id, { decision: 'allowed' })(context.sql))
   return { ...page, newBrowser }
 }

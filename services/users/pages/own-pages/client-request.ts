@@ -8,13 +8,13 @@ import type { Reading } from '../../openid/request/read-parameters.ts'
 import { findRequest, type RequestRow } from '../../openid/request/request-row.ts'
 
 /** A request that waits for a login application, and what it asks for. */
-export interface ClientRequest {
+export interface OwnPagesRequest {
   row: RequestRow
   reading: Exclude<Reading, { notice: unknown }>
 }
 
 /** NOT_FOUND AUTH_REQUEST_NOT_FOUND; FAILED_PRECONDITION AUTH_REQUEST_ANSWERED; UNAVAILABLE UPGRADE_UNDER_WAY. */
-export async function openClientRequest(context: Context, id: string, call: Call): Promise<ClientRequest> {
+export async function openClientRequest(context: Context, id: string, call: Call): Promise<OwnPagesRequest> {
   await refuseBesideFormer(context.sql)
   const row = await findRequest(context, id, 'login-client', isSignIn)
   if (row?.answer) throw requestAnswered()

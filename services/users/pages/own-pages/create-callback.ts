@@ -6,7 +6,7 @@ import {
 } from '#gen/roster/users/v1/auth_request_service'
 import type { Call } from '#lib/rpc/headers'
 import { callbackUrl } from '../../openid/authorization/answer.ts'
-import { type ClientRequest, openClientRequest, requestAnswered } from './client-request.ts'
+import { type OwnPagesRequest, openClientRequest, requestAnswered } from './client-request.ts'
 import { grantToSession } from './grant-to-session.ts'
 import type { Fault } from '../../openid/request/read-parameters.ts'
 import { closeRequest } from '../../openid/request/request-row.ts'
@@ -44,7 +44,7 @@ const faultOf: Partial<Record<ErrorReason, Fault>> = {
 
 async function answerBy(
   context: Context,
-  { row, reading }: ClientRequest,
+  { row, reading }: OwnPagesRequest,
   { sessionId, sessionToken, consentGiven }: CallbackSession,
   call: Call,
 ): Promise<{ code: string } | { fault: Fault }> {
@@ -54,7 +54,11 @@ async function answerBy(
   return 'fault' in outcome ? refuse(context, { row }, outcome.fault) : outcome
 }
 
-async function refuse({ sql }: Context, { row }: Pick<ClientRequest, 'row'>, fault: Fault): Promise<{ fault: Fault }> {
+async function refuse(
+  { sql }: Context,
+  { row }: Pick<OwnPagesRequest, 'row'>,
+  fault: Fault,
+): Promise<{ fault: Fault }> {
   if (!(await closeRequest(sql, row.id, 'given'))) throw requestAnswered()
   return { fault }
 }

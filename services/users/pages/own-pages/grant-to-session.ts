@@ -3,20 +3,20 @@ import type { Call } from '#lib/rpc/headers'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { judge, type Missing, type ShutOut } from '../../openid/judge/judge.ts'
-import type { Presented } from '../../sessions/presented-session.ts'
+import type { PresentedSession } from '../../sessions/presented-session.ts'
 import { sessionNotFound } from '../../sessions/sessions.ts'
-import { type ClientRequest, requestAnswered } from './client-request.ts'
+import { type OwnPagesRequest, requestAnswered } from './client-request.ts'
 import { giveConsent } from '../../openid/consents/consent.ts'
 import { factsFrom, loadSignedInUser } from '../../openid/authorization/facts-of.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
 import { isSilent } from '../../openid/request/parameters.ts'
 import type { Fault } from '../../openid/request/read-parameters.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
-import { goOn } from '../../openid/request/request-row.ts'
+import { advance } from '../../openid/request/request-row.ts'
 
 /** A request, and the session that a login application answers it by. */
-export interface Answering extends ClientRequest {
-  presented: Presented
+export interface Answering extends OwnPagesRequest {
+  presented: PresentedSession
   /** The person allowed it, on a page of the login application. */
   consentGiven: boolean
 }
@@ -62,7 +62,7 @@ export async function grantToSession(
     const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)
     const lack = 'missing' in verdict ? verdict.missing[0] : undefined
     if (lack?.what !== 'consent') return
-    const next = goOn(context.keys, row.id, { ...row.progress, decision: 'allowed' })
+    const next = advance(context.keys, row.id, { ...row.progress, decision: 'allowed' })
     await giveConsent(context, signedInUser, lack.scopes, { requestId: row.id, next }, call).catch((error: unknown) => {
       // What is so now is said next.
       if (!(error instanceof Superseded)) throw error

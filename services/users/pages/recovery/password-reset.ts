@@ -7,7 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { checkTemplate, linkTargets } from '../../directory/email/link.ts'
 import { canRecover, makeCode } from '../../directory/passwords/recovery.ts'
-import { keysOf } from '../../directory/passwords/reset-code.ts'
+import { codeKeys } from '../../directory/passwords/reset-code.ts'
 import { mayStillActOn, requireMayActOn } from '../../directory/may-act-on.ts'
 import { isOpen } from '../../../organization-status.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
@@ -34,7 +34,7 @@ export const passwordReset = {
 
   async handle(context: Context, request: PasswordResetRequest, call: Call): Promise<PasswordResetResponse> {
     const { userId, medium } = request
-    const [code, user] = keysOf(userId)
+    const [code, user] = codeKeys(userId)
     const [codeId, returned] = [randomUUID(), medium?.$case === 'returnCode']
     const before = await context.store.load<User>('user', userId)
     const setBy = before?.state.human?.emailSetBy

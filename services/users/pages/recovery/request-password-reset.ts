@@ -9,7 +9,7 @@ import { countLimit, limitsHit } from '#lib/limits-hit'
 import type { Context } from '../../context.ts'
 import { canonicalAddress } from '../../directory/email/address.ts'
 import { canRecover, makeCode } from '../../directory/passwords/recovery.ts'
-import { keysOf } from '../../directory/passwords/reset-code.ts'
+import { codeKeys } from '../../directory/passwords/reset-code.ts'
 import { findLoginUser } from '../../directory/login-names/meaning.ts'
 import { isOpen } from '../../../organization-status.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
@@ -51,7 +51,7 @@ export async function mailCode(context: Context, loginName: string, call: Call):
     return limitsHit.add(1, 'password_resets')
   const found = await findLoginUser(context, loginName, call)
   const [codeId, unknown] = [randomUUID(), randomUUID()]
-  const [code, user] = keysOf(found?.userId ?? unknown)
+  const [code, user] = codeKeys(found?.userId ?? unknown)
   const { requestId, deadline, once } = call
   const setBy = found?.state.human?.emailSetBy
   const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { RegistrationMail } from '#lib/events/hints'
 import { orUnavailable, type Statement } from '#lib/database/database'
 import type { Guard } from '#lib/eventstore/command'
-import { goOn, type RequestRow } from '../../openid/request/request-row.ts'
+import { advance, type RequestRow } from '../../openid/request/request-row.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { newCode } from '../../directory/email/code.ts'
@@ -52,7 +52,7 @@ export async function keepRegistration(
           insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at, organization_id)
           values (${code.codeId}, ${id}, 'registration', ${now}, ${code.expiresAt}, ${organizationId})
         `,
-        goOn(keys, id, page)(transaction),
+        advance(keys, id, page)(transaction),
       ]),
     ),
   )

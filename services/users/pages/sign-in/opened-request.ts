@@ -1,5 +1,5 @@
 import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
-import { type Browser, findBrowser } from '../../sessions/browsers/browser.ts'
+import { type Browser, findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { isFormToken } from '../../sessions/browsers/form-token.ts'
 import type { Context } from '../../context.ts'
 import { notice, redirect, toPage } from '../../openid/authorization/answer.ts'

@@ -34,7 +34,7 @@ const roster: RequestedApplication = {
     name: '',
     keys: [],
     isOpen: true,
-    round: 0,
+    revision: 0,
     oidc: { ...settings, clockSkew: 0, accessTokenLifetime: 0 },
   },
   project: {
@@ -44,7 +44,7 @@ const roster: RequestedApplication = {
     hasProjectCheck: false,
     roleAssertion: false,
     isOpen: true,
-    round: 0,
+    revision: 0,
   },
 }
 

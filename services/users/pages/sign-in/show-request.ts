@@ -7,7 +7,7 @@ import { issuerOf } from '../../directory/issuer.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import type { Missing, ShutOut } from '../../openid/judge/judge.ts'
 import { answerApplication, notice, refusalLink } from '../../openid/authorization/answer.ts'
-import { type Candidate, isMeant, mayCome } from '../../openid/authorization/candidates.ts'
+import { type Candidate, isMeant, isAdmitted } from '../../openid/authorization/candidates.ts'
 import { begin } from '../../openid/authorization/begin.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
 import type { OpenedRequest } from './opened-request.ts'
@@ -93,7 +93,7 @@ async function nextPage(
     return (await mayRegister(context, state))
       ? registrationPage(registration, now)
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
-  const able = people.filter(mayCome)
+  const able = people.filter(isAdmitted)
   if (!asked || !chosen) return withoutChoice(state, able, { row, now })
   const { signedInUser, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })

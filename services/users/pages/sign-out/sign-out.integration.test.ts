@@ -10,7 +10,7 @@ import {
   told,
   Visitor,
 } from '../../openid/authorization/testing/visitors.ts'
-import { findBrowser } from '../../sessions/browsers/browser.ts'
+import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { formToken } from '../../sessions/browsers/form-token.ts'
 import { signIdToken } from '../../openid/tokens/id-token.ts'
 import { endSession } from '../operations/end-session.ts'

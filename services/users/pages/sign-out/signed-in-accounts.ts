@@ -1,5 +1,5 @@
 import type { Account } from '#gen/roster/users/v1/sign_in_service'
-import type { Browser } from '../../sessions/browsers/browser.ts'
+import type { Browser } from '../../sessions/browsers/session-cookie.ts'
 import { sessionsOf } from '../../sessions/browsers/browser-sessions.ts'
 import type { Context } from '../../context.ts'
 import type { User } from '../../directory/events/user.ts'

@@ -1,6 +1,6 @@
 import { orUnavailable, type Sql, type Statement } from '#lib/database/database'
 import { sessionSinceOpen } from '../../directory/organizations/in-open-organization.ts'
-import type { Browser } from './browser.ts'
+import type { Browser } from './session-cookie.ts'
 
 /** A session of a browser. */
 export interface BrowserSession {

@@ -14,7 +14,7 @@ import { openUsers, serveDomains, type TestUsers } from '../../testing/test-user
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
 import { readSecret } from '../../directory/secrets/secret.ts'
 import type { Authorization } from '../../openid/events/authorization.ts'
-import { deleteBrowsers, findBrowser } from './browser.ts'
+import { deleteBrowsers, findBrowser } from './session-cookie.ts'
 
 let database: TestDatabase
 let users: TestUsers

@@ -1,7 +1,7 @@
 import type { Call } from '#lib/rpc/headers'
-import { type Browser, renewAtOnce } from './browser.ts'
+import { type Browser, renewAtOnce } from './session-cookie.ts'
 import type { Context } from '../../context.ts'
-import { ending } from '../sessions.ts'
+import { endSession } from '../sessions.ts'
 
 /**
  * Ends sessions of a browser, and returns the new value of its cookie; empty where another tab was faster. What they
@@ -15,7 +15,7 @@ export async function endSessions(
 ): Promise<string> {
   await Promise.all(
     sessions.map(({ sessionId, userId }) =>
-      store.execute({ ...ending(sessionId), call: { caller: { userId }, requestId, deadline } }),
+      store.execute({ ...endSession(sessionId), call: { caller: { userId }, requestId, deadline } }),
     ),
   )
   // Last: before that, whoever has the value could sign out again.

@@ -6,7 +6,7 @@ import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { requireMayActOn } from '../../directory/may-act-on.ts'
-import { ending } from '../sessions.ts'
+import { endSession } from '../sessions.ts'
 import { existing } from '../../directory/states/user-state.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 
@@ -39,7 +39,7 @@ async function handle(
   `)
   let failure: RosterError | undefined
   const answer = await context.store.executeAll<boolean, DeleteUserSessionsResponse>({
-    commands: sessions.map(({ id }) => ending(id)),
+    commands: sessions.map(({ id }) => endSession(id)),
     call: keyed,
     lane: call.organizationId,
     respond(outcomes) {

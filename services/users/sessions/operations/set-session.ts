@@ -10,7 +10,7 @@ import { findUserById, type LoginUser } from '../../directory/login-names/login-
 import { checkPassword, credentialsInvalid } from '../../directory/passwords/check-password.ts'
 import { completing } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
-import { endOf, openSession } from '../open-session.ts'
+import { sessionEnd, openSession } from '../open-session.ts'
 import { findPresented } from '../presented-session.ts'
 import { sessionNotFound } from '../sessions.ts'
 import { surplusSessions } from '../surplus.ts'
@@ -76,7 +76,7 @@ async function checkAgain(
       if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status!)) throw credentialsInvalid()
       if (!outlives(state, known.id, session.state.signOuts ?? 0) || !beganSinceOpen(session, status))
         throw sessionNotFound()
-      const end = endOf(policy, now, lifetime)
+      const end = sessionEnd(policy, now, lifetime)
       return {
         events: [{ type: 'factor.checked', payload: { userId, kind: 'password', expiresAt: end.toISOString() } }],
         writes: [

@@ -2,7 +2,7 @@ import type { SetPasswordRequest, SetPasswordResponse } from '#gen/roster/users/
 import type { Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
-import { changePassword, type Proof } from '../../passwords/change-password.ts'
+import { changePassword, type PasswordProof } from '../../passwords/change-password.ts'
 import { countGuess } from '../../passwords/current-password.ts'
 import { requireMayActOn } from '../../may-act-on.ts'
 
@@ -26,7 +26,7 @@ export const setPassword = {
   },
 }
 
-function proofOf(verification: SetPasswordRequest['verification']): Proof | undefined {
+function proofOf(verification: SetPasswordRequest['verification']): PasswordProof | undefined {
   if (verification?.$case === 'verificationCode') return { kind: 'code', code: verification.value }
   return verification && { kind: 'password', password: verification.value, field: 'currentPassword' }
 }

@@ -12,7 +12,7 @@ import { type Vouch, vouching } from '../../login-names/vouching.ts'
 import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
 import { statuses } from '../../organizations/statuses.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
-import { hashPassword } from '../../passwords/password.ts'
+import { hashPassword } from '../../passwords/password-hashing.ts'
 import type { VouchedOn } from '../../events/code.ts'
 import type { User, UserEvent } from '../../events/user.ts'
 

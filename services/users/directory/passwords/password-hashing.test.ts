@@ -11,7 +11,7 @@ vi.mock('node:crypto', async (original) => {
   }
   return { ...crypto, argon2 }
 })
-const { hashPassword, verifyPassword } = await import('./password.ts')
+const { hashPassword, verifyPassword } = await import('./password-hashing.ts')
 
 test('a password is stored as Argon2id in the PHC format, with a salt of its own', async () => {
   const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])

@@ -5,7 +5,7 @@ import type { Guard } from '#lib/eventstore/command'
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
 import { Superseded } from './superseded.ts'
 
-/** A browser, by the value of its cookie. */
+/** A browser, by the value of its session cookie. */
 export interface Browser {
   id: string
   hash: Buffer
