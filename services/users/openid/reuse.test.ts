@@ -26,7 +26,7 @@ class Life {
     return use
   }
 
-  /** The table of decision 26, over the whole history. */
+  /** The table of docs/contract.md, over the whole history. */
   meant({ number, step }: RefreshToken): RefreshUse {
     const newest = this.firstUses.size + 1
     const since = (k: number) => this.now - this.firstUses.get(k)!
