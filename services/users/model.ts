@@ -8,6 +8,7 @@ import { project } from './projections.ts'
 import { authorizationType } from './openid/events/authorization.ts'
 import { codeMailType } from './directory/events/code-mail.ts'
 import { evolve } from './evolve.ts'
+import { tablesOfUsers } from './directory/erasure/personal-data.ts'
 import { noticeType } from './directory/events/notice.ts'
 import { passwordCodeType } from './directory/events/password-code.ts'
 import type { User } from './directory/events/user.ts'
@@ -38,22 +39,10 @@ export const model: Vocabulary = {
   },
   shortLived: ['session', authorizationType],
   watched: [
-    { table: 'unsent_email_codes', columns: ['user_id', 'requested_at'] },
-    { table: 'unsent_mails', columns: ['user_id', 'requested_at'] },
-    ...[
-      'passwords',
-      'tokens',
-      'known_addresses',
-      'login_addresses',
-      'failed_sign_ins',
-      'browser_sessions',
-      'half_done_sessions',
-      'consents',
-      'authorization_requests',
-      'secrets',
-      'authorizations',
-      'surplus_authorizations',
-    ].map((table) => ({ table, columns: ['user_id'] })),
+    ...tablesOfUsers.map((table) => ({
+      table,
+      columns: ['user_id', ...(table.startsWith('unsent_') ? ['requested_at'] : [])],
+    })),
     { table: 'forgettings' },
   ],
 }

@@ -6,6 +6,7 @@ import { withoutLogo } from './sessions/login-policy/logos.ts'
 import { projectConsent } from './openid/consents/consent-rows.ts'
 import { projectFoundUser } from './directory/search/found-users.ts'
 import { beginErasure, endErasure } from './directory/erasure/erasure.ts'
+import { deletedWithUser } from './directory/erasure/personal-data.ts'
 import { withoutTokens } from './directory/tokens/without-tokens.ts'
 import { isActive } from './directory/states/user-state.ts'
 import { type Authorization, authorizationType } from './openid/events/authorization.ts'
@@ -106,20 +107,7 @@ function projectState(before: Aggregate<User>, { id, organizationId, changedAt, 
   if (state?.removed && !state.former)
     return [
       withoutTokens((sql) => sql`user_id = ${id}`),
-      ...[
-        'passwords',
-        'known_addresses',
-        'login_addresses',
-        'unsent_mails',
-        'failed_sign_ins',
-        'browser_sessions',
-        'half_done_sessions',
-        'consents',
-        'authorization_requests',
-        'secrets',
-        'authorizations',
-        'surplus_authorizations',
-      ].map(
+      ...deletedWithUser.map(
         (table): Write =>
           (sql) =>
             sql`delete from ${sql(table)} where user_id = ${id}`,

@@ -7,23 +7,35 @@ import { signInType } from '../events/sign-in.ts'
 /** The types of the aggregates that have a user's id and are about that user. */
 export const partTypes = ['user', codeMailType, noticeType, passwordCodeType, signInType]
 
+/** The tables whose rows about a user go in the transaction that removes the user. */
+export const deletedWithUser = [
+  'passwords',
+  'known_addresses',
+  'login_addresses',
+  'unsent_mails',
+  'failed_sign_ins',
+  'browser_sessions',
+  'half_done_sessions',
+  'consents',
+  'authorization_requests',
+  'secrets',
+  'authorizations',
+  'surplus_authorizations',
+]
+
+/** The tables with a `user_id` of a person: also those whose rows a projection or a background job takes away. */
+export const tablesOfUsers = [
+  ...deletedWithUser,
+  'found_users',
+  'found_addresses',
+  'tokens',
+  'unsent_email_codes',
+  'surplus_sessions',
+]
+
 /** The tables that have rows about a user, in plain, and the column with the user's id. */
-export const personalTables = {
-  found_users: 'user_id',
-  found_addresses: 'user_id',
-  passwords: 'user_id',
-  tokens: 'user_id',
-  known_addresses: 'user_id',
-  login_addresses: 'user_id',
-  failed_sign_ins: 'user_id',
-  unsent_mails: 'user_id',
-  unsent_email_codes: 'user_id',
-  browser_sessions: 'user_id',
-  consents: 'user_id',
-  authorization_requests: 'user_id',
-  authorizations: 'user_id',
-  surplus_authorizations: 'user_id',
-  secrets: 'user_id',
+export const personalTables: Record<string, string> = {
+  ...Object.fromEntries(tablesOfUsers.map((table) => [table, 'user_id'])),
   unique_keys: 'aggregate_id',
   subject_keys: 'subject_id',
 }
