@@ -1,2 +1,2 @@
-/** The languages of the pages and the mails. The first is that of whoever asks for none of them. */
+/** The languages of the pages and the mails. The first is the default. */
 export const languages = ['en', 'de'] as const

@@ -58,7 +58,7 @@ export async function requireRolesCovered(
 }
 
 /**
- * Whether the roles that each of these users holds today cover the roles of a user. What somebody did for a user
+ * Whether the roles that each of these users holds today cover the roles of a user. What a user did for another
  * counts no more once the user got a role beyond theirs. `undefined`, and the user itself, always count.
  */
 export async function mayStillActOn(

@@ -46,7 +46,7 @@ async function record(
   const { userId, codeId, failure, kind } = mail
   const reads = [{ type: 'user', id: userId }]
   if (kind === MailKind.MAIL_KIND_REGISTRATION)
-    // Nobody exists who could have an event.
+    // There is no user who could have an event.
     await orUnavailable(sql`delete from unsent_mails where mail_id = ${codeId} and kind = 'registration'`)
   else if (kind === MailKind.MAIL_KIND_PASSWORD_RESET)
     await store.execute({

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { makeLogoutToken } from '../openid/logout/logout-token.ts'
 import type { Session } from '../sessions/events/session.ts'
 
-/** Only of a session that has ended: nobody is signed out of an application by this. */
+/** Only of a session that has ended: no living session is signed out of an application by this. */
 export async function signLogoutToken(
   context: Context,
   { sessionId, applicationId }: SignLogoutTokenRequest,

@@ -8,12 +8,12 @@ export type RefreshUse =
   | { successor: RefreshToken }
   /** There were too many. In so many seconds there may be one again. */
   | { retryAfter: number }
-  /** Somebody has it who should not, or kept it for too long. */
+  /** A thief has it, or its owner kept it for too long. */
   | 'stolen'
 
 /** Uses of one authorization within the overlap. Each is kept for that long. As many repetitions. */
 export const mostUses = 60
-/** Milliseconds within which a client whose answer was lost may ask again, if nobody used what it never got. */
+/** Milliseconds within which a client whose answer was lost may ask again, if what it never got was not used. */
 const lostAnswer = 86_400_000
 
 /** Pure. The order of uses is that of the events, so two clients that race find the same successor. */

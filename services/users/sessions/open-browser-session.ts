@@ -46,7 +46,7 @@ export async function openBrowserSession(
   const goesOn = found !== undefined && mayGoOn(found, (await store.load<User>('user', userId))?.state)
   const sessionId = goesOn ? found.id : uuid()
   const { newValue, writes, guard } = renewValue(browser)
-  // Nobody gets it: the browser has its cookie.
+  // It is given to no one: the browser has its cookie.
   const token = newToken()
   return store.execute({
     aggregate: { type: 'session', id: sessionId },

@@ -6,7 +6,7 @@ import { hashToken } from '../directory/tokens/token.ts'
 import type { Session } from './events/session.ts'
 import { findHalfDone, type HalfDoneSession } from './half-done-sessions.ts'
 
-/** A living session of which somebody has the token. */
+/** A living session whose token was presented. */
 export type PresentedSession = { halfDone: HalfDoneSession } | { whole: Read<Existing<Session>> }
 
 /** Undefined also for a session that exists, with another token. UNAVAILABLE STORE_UNAVAILABLE. */

@@ -67,7 +67,7 @@ export async function pruneSessions(sql: Sql): Promise<void> {
   )
 }
 
-/** Deletes the state of what nobody changed for so many milliseconds, and is over. Its ids are UUIDs of version 7. */
+/** Deletes the state of what did not change for so many milliseconds, and is over. Its ids are UUIDs of version 7. */
 export async function pruneStates(
   sql: Sql,
   type: string,

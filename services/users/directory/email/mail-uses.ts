@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { mailboxOf } from './mailbox.ts'
 
 /**
- * `code`: a caller of the organization causes the mail. `stranger`: someone without a token forgot a password, and must
+ * `code`: a caller of the organization causes the mail. `stranger`: a person without a token forgot a password, and must
  * not use up the organization's mails, nor must other organizations use up those of the address. `notice`: it reports a
  * change, and no one may use up the limit beforehand.
  */

@@ -39,7 +39,7 @@ export function unavailable(message: string, cause?: unknown): RosterError {
   return new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', message, { retryAfter: 1, cause })
 }
 
-// Whoever is away is waited for. Any other answer concerns this user alone.
+// A service that is away is waited for. Any other answer concerns this user alone.
 function away(cause: unknown): never {
   throw cause instanceof NatsError ? unavailable('The keeper of the stream does not answer.', cause) : cause
 }

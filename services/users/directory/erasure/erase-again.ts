@@ -12,7 +12,7 @@ type Options = Pick<ErasureOptions, 'sql' | 'nats' | 'log'> & { every?: number }
 
 /**
  * Has the stream cleaned of removed users again, once it was lost or set back to an older copy. Such a copy may have
- * their names and addresses. What the outbox publishes anew has the events of these users without them. They share
+ * their names and addresses. What the outbox publishes again has the events of these users without them. They share
  * the queue with users who were removed now.
  */
 export function startErasureAgain({ every = lookEvery, sql, nats, log }: Options): Service {

@@ -12,7 +12,7 @@ const restFactor = 20
 const portion = 10_000
 
 /**
- * Has PostgreSQL sample the tables of searches anew after removals. Its statistics hold names and addresses in plain,
+ * Has PostgreSQL sample the tables of searches again after removals. Its statistics hold names and addresses in plain,
  * and otherwise those of removed users might stay for months.
  */
 export function startErasureInStatistics({ sql, log, every = lookEvery }: Options): Service {

@@ -2,7 +2,7 @@ import type { Sql } from '#lib/database/database'
 
 /**
  * The columns of a schema of which PostgreSQL keeps a sample but makes no new one, such as `found_users.exact`.
- * Somebody has set their statistics target to 0. Such a sample keeps the names and addresses of removed users in plain.
+ * An operator has set their statistics target to 0. Such a sample keeps the names and addresses of removed users in plain.
  */
 export async function keptSamples(sql: Sql, schema: string): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`

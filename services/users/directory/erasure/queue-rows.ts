@@ -10,7 +10,7 @@ export const follower = 'forgetting'
 const organizationsAtOnce = 16
 const ofOrganization = 4
 
-/** A removed user of whom the stream is to be cleaned: for the first time, or again after it was lost. */
+/** A removed user whose events are to be cleaned out of the stream: for the first time, or again after it was lost. */
 export interface Waiting extends Cleaned {
   /** Of the user's last event, the removal. */
   position: EventPosition

@@ -2,7 +2,7 @@ import type { Gender } from '#gen/roster/users/v1/user'
 import type { Code, CodeCause, NewCode, VouchedOn } from './code.ts'
 
 export type HumanEvent =
-  /** `codeId`: of somebody who registered, the code that verified the address. */
+  /** `codeId`: of a person who registered, the code that verified the address. */
   | {
       type: 'human.added'
       payload: {
@@ -17,7 +17,7 @@ export type HumanEvent =
   | { type: 'profile.changed'; payload: Profile }
   /** `codeId`: the code that proved the right to it. `keptSessionId`: the session that set it. */
   | { type: 'password.changed'; payload: { codeId?: string; keptSessionId?: string } }
-  /** `vouched`: somebody else, with permission, says that the address is the user's. */
+  /** `vouched`: another user, with permission, says that the address is the user's. */
   | {
       type: 'email.changed'
       payload: { email: string; isVerified: boolean; vouched?: boolean; setBy?: string; vouchedOn?: VouchedOn }
@@ -30,13 +30,13 @@ export type HumanEvent =
   | { type: 'email.code.requested'; payload: NewEmailCode & { urlTemplate?: string; cause: CodeCause } }
   /** A code that was given to the caller. */
   | { type: 'email.code.returned'; payload: NewEmailCode }
-  /** Somebody tried a wrong code. */
+  /** A wrong code was tried. */
   | { type: 'email.code.rejected'; payload: { codeId: string } }
   /** Stored by earlier versions. Today these are events of `CodeMail`. */
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
 
-/** `vouchedOn`: of the word of whoever sees the code. It proves no more. */
+/** `vouchedOn`: it proves no more than the word of the caller who sees the code. */
 type NewEmailCode = NewCode & { vouchedOn?: VouchedOn }
 
 type EmailChange = Extract<HumanEvent, { type: 'email.changed' }>['payload']
@@ -58,7 +58,7 @@ export interface Human {
   emailChanges?: number
   /** Since when it is this address, RFC 3339. Missing: from the beginning. */
   emailSince?: string
-  /** Somebody else, with permission, verified the address. */
+  /** Another user, with permission, verified the address. */
   emailVouched?: boolean | undefined
   /** Who else stands for a changed address. Missing: it is the first one, or the user set it. */
   emailSetBy?: string | undefined

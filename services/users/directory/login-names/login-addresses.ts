@@ -73,7 +73,7 @@ export async function keepLoginAddresses(context: KeepingContext, userId: string
 /** Returns the sequence that the person's aggregate had before its events were read. Undefined: it does not exist. */
 async function writeLoginAddresses(context: KeepingContext, userId: string): Promise<string | undefined> {
   return context.sql.begin(async (transaction) => {
-    // One replica at a time. An erasure destroys the key first: it waits for this lock, or this finds nobody.
+    // One replica at a time. An erasure destroys the key first: it waits for this lock, or this finds no user.
     const [person] = await transaction<{ organizationId: string; sequence: string }[]>`
       select a.organization_id as "organizationId", a.sequence from subject_keys s
       join aggregates a on a.type = 'user' and a.id = s.subject_id

@@ -29,7 +29,7 @@ export async function findUserById(
 /** The facts of a user as they are stored. */
 export type Row = Omit<LoginUser, 'state'> & Omit<StoredState, 'type' | 'id'>
 
-/** Decrypts facts. Leaves out whom no key decrypts, where `failed` does not throw. */
+/** Decrypts facts. Leaves out users that no key decrypts, where `failed` does not throw. */
 export function decryptUsers(personal: Context['personal'], rows: Row[], failed = rethrow): LoginUser[] {
   return rows.flatMap(({ sequence, key, ...row }) => {
     try {

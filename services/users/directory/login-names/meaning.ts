@@ -10,18 +10,18 @@ import { facts, type LoginUser, decryptUsers, type Row } from './login-user.ts'
 import { meantName } from '../meant-name.ts'
 import { keeper, loginAddressKind } from './proved-addresses.ts'
 
-/** Whom a login name means. */
+/** The user that a login name means. */
 export interface Meant extends LoginUser {
   /** The name is this address of the user, in the form in which addresses are compared. It may be a former one. */
   address: string | undefined
 }
 
 /**
- * The user whom a login name means, whose organization is open. With an @ it is tried as a qualified name, then as a
+ * The user that a login name means, whose organization is open. With an @ it is tried as a qualified name, then as a
  * proved address, then as a user name, then as an address by the word of the organization. Where the call names an
  * organization, it is looked up there. Otherwise a qualified name means its organization, an address belongs to the
  * person who first proved it, and a bare name to the user who had it first on the instance. Whatever it means first, it
- * means alone: somebody who may not sign in hands nothing on.
+ * means alone: a user who may not sign in hands nothing on.
  *
  * All meanings are looked up each time, by one call of grants and one statement, so that the duration of the answer does
  * not reveal which names exist.

@@ -9,7 +9,7 @@ export const keeper = 'login-addresses'
 
 /**
  * Who says that an address is a person's. `code`: the person entered a code that only the mailbox had. `instance`:
- * somebody whose word counts everywhere. `organization`: somebody whose word counts in the person's organization alone.
+ * a user whose word counts everywhere. `organization`: a user whose word counts in the person's organization alone.
  */
 export type Proof = 'code' | 'instance' | 'organization'
 

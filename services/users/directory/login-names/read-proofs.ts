@@ -52,7 +52,7 @@ export async function readProvedAddresses(
   const base = before && before.position === events[0]?.position ? before : undefined
   if (!base) events = await read('0')
   known.delete(userId)
-  // Nobody can sign in as somebody whom no key decrypts.
+  // No one can sign in as a user that no key decrypts.
   if (events.some((event) => isEncrypted(event) || event.erased)) return []
   const proofs = (events.slice(base ? 1 : 0) as Telling[]).reduce(
     (proofs, event) => withTelling(proofs, event, (email) => addressKey(personal, email)),
@@ -82,7 +82,7 @@ export async function readProof(
   return proved.find(({ address }) => address === addressKey(context.personal, human.email))?.proof ?? 'organization'
 }
 
-/** Whether a person's address is verified for whoever trusts this organization, such as the owner of a project. */
+/** Whether a person's address is verified for those who trust this organization, such as the owner of a project. */
 export async function isVerifiedFor(
   context: Pick<Context, 'sql' | 'personal'>,
   user: { id: string; organizationId: string },

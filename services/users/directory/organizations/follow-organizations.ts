@@ -31,7 +31,7 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
       store,
       statuses,
       type: 'user',
-      // Also who waits to be erased, and whom no search finds because it is unreadable.
+      // Also users who wait to be erased, and unreadable ones, which no search finds.
       find: (organizationId, after) => sql<{ id: string }[]>`
         select id from aggregates
         where type = 'user' and organization_id = ${organizationId} and id > ${after}

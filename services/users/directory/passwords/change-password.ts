@@ -46,7 +46,7 @@ export async function changePassword(
     reads,
     call,
     decide({ state }: Aggregate<User>, now, read): Decision<UserEvent> {
-      // Somebody may have changed all since the proof.
+      // All may have changed since the proof.
       const codeId = holds(state, read, now)
       refuseMachine(state)
       return {

@@ -10,7 +10,7 @@ import { findLoginUser } from '../login-names/meaning.ts'
 import type { LoginUser } from '../login-names/login-user.ts'
 import { verifyPassword } from './password-hashing.ts'
 
-/** Somebody says to be a user. */
+/** A claim to be a user, with the password. */
 export interface Attempted {
   loginName: string
   password: string

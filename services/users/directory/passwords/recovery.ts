@@ -9,7 +9,7 @@ import { type PasswordCode, type PasswordCodeEvent, revisionOf } from '../events
 
 /**
  * Whether the address of a human may get a code for a new password. It is verified, and not changed of late, unless
- * somebody else with permission verified it. The owner of the former address so has time to act.
+ * another user with permission verified it. The owner of the former address so has time to act.
  */
 export function canRecover(
   { isVerified, emailVouched, emailSince }: Human,

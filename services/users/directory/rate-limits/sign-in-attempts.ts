@@ -15,10 +15,10 @@ export interface Attempt {
   takeBackGuess(): Promise<void>
 }
 
-/** The user that somebody tries to sign in as, and the address of the attempt. */
+/** The user that an attempt is for, and its address. */
 export interface CountedAttempt {
   loginName: string
-  /** Whom the name means; undefined where it means nobody. */
+  /** The user that the name means; undefined where it means none. */
   userId: string | undefined
   /** As the gateway gives it: an address of IPv4, or a /64 of IPv6. */
   address: string
@@ -70,7 +70,7 @@ function limitsOfSubject(subject: string[], address: string, network: string | u
 }
 
 // The part before the first @, which is the same for the bare and the qualified name of a user; and the user, who may
-// have names with other parts. Of a name that means nobody the second is the whole of it, so that it has as many limits.
+// have names with other parts. Of a name that means no user the second is the whole of it, so that it has as many limits.
 function subjectsOf(loginName: string, userId: string | undefined): string[][] {
   const name = canonicalName(meantName(loginName))
   return [[name.split('@', 1)[0]!], userId === undefined ? ['name', name] : ['user', userId]]

@@ -6,7 +6,7 @@ export type SecretKind = 'code' | 'form' | 'refresh-token'
 
 const [idBytes, macBytes] = [4, 32]
 
-/** The text of a secret. It is derived from the record, which whoever has the text can read, and stored nowhere. */
+/** The text of a secret. It is derived from the record, which the text contains readably, and is stored nowhere. */
 export function makeSecret(keys: Keyring, kind: SecretKind, record: string[]): string {
   const body = JSON.stringify(record)
   const mac = keys.mac(`secret-${kind}`, keys.currentId, [body])

@@ -22,7 +22,7 @@ export interface KnownApplication {
   isOrganizationOpen: boolean
 }
 
-/** An application with the fault that somebody found in it. */
+/** An application with the fault that was found in it. */
 export interface Judged<Fault> {
   known: KnownApplication | undefined
   fault: Fault | undefined

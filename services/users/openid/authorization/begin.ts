@@ -43,7 +43,7 @@ export async function begin(
   const stage = silent ? 'silent' : 'page'
   const candidates = await findCandidates(context, reading, { ...visit, stage, facts }, call)
   const answer = (outcome: Outcome) => answerApplication(issuerOf(context.config), parameters, outcome, false)
-  // Whoever is not signed in is not sent anywhere by a faulty request.
+  // A faulty request sends a person who is not signed in nowhere.
   if ('fault' in reading && (silent || candidates.length > 0)) return answer({ fault: reading.fault })
   const chosen = silent
     ? chooseSilently(candidates)
@@ -65,7 +65,7 @@ export async function begin(
   return storeRequest(context, parameters, visit, { candidates, chosen, restarts, registers }, call)
 }
 
-// By a hint, an organization or `max_age` an application could ask who somebody is that did not let it in.
+// By a hint, an organization or `max_age` an application could ask who a person is that did not let it in.
 function isHidden(chosen: Candidate | undefined, candidates: Candidate[]): boolean {
   return chosen ? !chosen.isKnown : candidates.some(({ isKnown }) => !isKnown)
 }

@@ -10,7 +10,7 @@ import type { User } from '../../directory/events/user.ts'
 import { type SignedInUser, factsFrom, loadSignedInUser } from './facts-of.ts'
 import type { RequestedApplication } from '../request/read-parameters.ts'
 
-/** Somebody who is signed in, in this browser. */
+/** A person who is signed in, in this browser. */
 export interface Candidate {
   signedInUser: SignedInUser
   /** The application used this session last. */
@@ -62,14 +62,14 @@ export function isAdmitted({ verdict }: Candidate): boolean {
   return !('shutOut' in verdict)
 }
 
-/** The only one that can be meant; `several`, or nobody. */
+/** The only one that can be meant; `several`, or none. */
 export function chooseSilently(candidates: Candidate[]): Candidate | 'several' | undefined {
   const able = candidates.filter(isAdmitted)
   const last = able.find(({ isLastUsed }) => isLastUsed)
   return last ?? (able.length > 1 ? 'several' : able[0])
 }
 
-/** The one that goes on without a choice. A hint for somebody else leaves the choice to the person. */
+/** The one that goes on without a choice. A hint for another person leaves the choice to the person. */
 export function chooseAlone(candidates: Candidate[], prompts: string[], loginHint: string): Candidate | undefined {
   const [first, ...others] = candidates.filter(isAdmitted)
   const isAlone =

@@ -20,7 +20,7 @@ import type { RequestedApplication } from '../request/read-parameters.ts'
 
 /** A person with a session in a browser, before an application. */
 export interface SignedInUser extends RequestedApplication {
-  /** The session must be one of it. Undefined at the stages that no browser of ours comes to. */
+  /** The session must be one of it. Undefined at the stages without a browser. */
   browserId: string | undefined
   sessionId: string
   /** See BrowserSession. */

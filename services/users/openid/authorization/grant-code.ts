@@ -17,7 +17,7 @@ import type { Parameters } from '../request/parameters.ts'
 import type { Asked } from '../request/read-parameters.ts'
 import { closing } from '../request/request-row.ts'
 
-/** What may be granted to whom. */
+/** A request that may be granted to a signed-in user. */
 export interface Grantable {
   stage: 'page' | 'silent' | 'session-api'
   signedInUser: SignedInUser

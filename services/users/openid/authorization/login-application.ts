@@ -9,7 +9,7 @@ import { beginRequest } from '../request/request-row.ts'
 
 /**
  * Begins a request that a login application finishes, and sends the browser there. What is wrong with a request waits in
- * it until somebody is signed in, unless no page is wanted.
+ * it until a person is signed in, unless no page is wanted.
  */
 export async function toLoginApplication(
   context: Context,

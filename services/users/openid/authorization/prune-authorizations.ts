@@ -7,7 +7,7 @@ const day = 86_400_000
 
 /**
  * Deletes what is over by time alone: authorizations whose refresh tokens, or whose sessions, are over; a day later
- * grants whose code nobody used, and after thirty days whatever else has ended. Events stay.
+ * grants whose code was not used, and after thirty days whatever else has ended. Events stay.
  */
 export async function pruneAuthorizations(sql: Sql): Promise<void> {
   // A use of a refresh token leaves the row as it is.

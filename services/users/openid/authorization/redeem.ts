@@ -31,7 +31,7 @@ export interface Presenter {
   dpopThumbprint: string | undefined
 }
 
-/** Undefined for a text that is no code of ours. */
+/** Undefined for a text that is no code of this installation. */
 export function readCode(keys: Keyring, text: string): { authorizationId: string } | undefined {
   const [authorizationId] = readSecret(keys, 'code', text) ?? []
   return authorizationId === undefined ? undefined : { authorizationId }
@@ -79,7 +79,7 @@ export async function redeemCode(
       if (now.getTime() - createdAt.getTime() > codeLifetime * 1000) return endAuthorization(state, 'expired')
       const verdict = judge('code', laterFacts(signedInUser, state, reads, now), now)
       if ('missing' in verdict) return refusing(context, authorization.id, 'code', 'factor')
-      // Whoever was shut out before is out for good, so there are tokens.
+      // A person who was shut out before is out for good, so there are tokens.
       if ('shutOut' in verdict || !tokens) return endAuthorization(state, 'shut-out')
       const { dpopThumbprint } = presenter
       const first = state.offline ? { step, expiresAt: endOfNext(context.config, now, now) } : undefined
@@ -104,7 +104,7 @@ export async function redeemCode(
   return response
 }
 
-/** What is wrong with a code that is ours. */
+/** What is wrong with the use of a valid code. */
 function wrongIn(
   { redirectUri, codeVerifier }: Pick<IssueTokenRequest, 'redirectUri' | 'codeVerifier'>,
   { client, dpopThumbprint }: Presenter,

@@ -11,7 +11,7 @@ export type AuthorizationEvent =
   | { type: 'redeemed'; payload: Redeemed }
   /** The newest refresh token was used for the first time. The number and the step are those of the next one. */
   | { type: 'refreshed'; payload: RefreshToken & Refreshed }
-  /** Somebody presented something that is right, but in a wrong way. Nothing changed. */
+  /** A right code or refresh token was presented in a wrong way. Nothing changed. */
   | { type: 'refused'; payload: { what: 'code' | 'refresh-token'; reason: RefusalReason } }
   /** An access token was revoked by its application. */
   | { type: 'token.revoked'; payload: { userId: string; tokenId: string } }

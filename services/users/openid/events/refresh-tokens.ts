@@ -26,7 +26,7 @@ interface Lifetime {
   expiresAt: string
 }
 
-/** Milliseconds within which a token that was used gives the same successor, whoever used that one. */
+/** Milliseconds within which a token that was used gives the same successor, even if that was used. */
 export const overlap = 30_000
 
 export function firstToken({ step, expiresAt }: Omit<RefreshToken, 'number'> & Lifetime, at: Date): RefreshTokens {

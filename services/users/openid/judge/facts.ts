@@ -4,15 +4,15 @@ import type { SignOuts } from '../../directory/events/sign-outs.ts'
 import type { CheckedFactor, LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
 
 /**
- * Where somebody asks: with pages or without, or by a login application, while an application begins; with its code; with
+ * The stage of an authorization: with pages or without, or by a login application, while an application begins; with its code; with
  * its refresh token; with an access token at userinfo, and at any other operation.
  */
 export type Stage = InitialStage | 'code' | 'refresh' | 'userinfo' | 'token'
 
-/** The stages where nothing is granted yet. */
+/** The stages before anything is granted. */
 export type InitialStage = 'page' | 'silent' | 'session-api'
 
-/** What `judge` decides on. What nobody knows is undefined. */
+/** What `judge` decides on. What is not known is undefined. */
 export interface Facts {
   user: ({ id: string; organizationId: string; isActive: boolean } & SignOuts) | undefined
   /** The user's, and that of the project. */
@@ -23,11 +23,11 @@ export interface Facts {
   /** What lets the user into the project, as grants says: needed only where that checks who comes. */
   access: readonly Admission[] | undefined
   session: { id: string; userId: string; isAlive: boolean; expiresAt: Date; factors: CheckedFactor[] } | undefined
-  /** What was granted: at each stage but the beginning ones. */
+  /** The existing authorization; unset while one is being requested. */
   authorization: GrantedBefore | undefined
   /** Whether the user lets the application be used, with which scopes, and how often that was taken back. */
   consent: { isGiven: boolean; scopes: readonly string[]; revision: number }
-  /** At the beginning stages. */
+  /** Set while an authorization is being requested. */
   request: RequestFacts | undefined
   policy: LoginPolicy
 }
@@ -53,7 +53,7 @@ export interface GrantedBefore {
   /** It ends with its session. */
   sessionBound: boolean
   rounds: Revisions
-  /** What let the person into the project when this was last used, by `eventId`. Undefined: nobody asked. */
+  /** What let the person into the project when this was last used, by `eventId`. Undefined: grants was not asked. */
   admittedBy: readonly string[] | undefined
   /** A time at which the person was not shut out. */
   usedAt: Date
@@ -74,6 +74,6 @@ export interface RequestFacts {
   chosen: boolean
   /** The user allowed this request. */
   decided: boolean
-  /** Its answer goes to a program of this machine, which may be anybody's. */
+  /** Its answer goes to a program of this machine, and any program may be that. */
   needsClick: boolean
 }

@@ -119,7 +119,7 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   } as unknown as Allowed
 }
 
-// Whoever registers chooses the account, too.
+// A person who registers chooses the account, too.
 const asksForAccount = (prompt: string) => prompt === 'select_account' || prompt === 'create'
 
 /** The names of factors in `amr` (RFC 8176). */
@@ -216,7 +216,7 @@ function consentTo(
 ): Consented {
   const asksAgain = request.prompts.includes('consent') && !request.decided && !isRoster(application)
   const lacking = asksAgain ? wishesOf(request) : lacksOfConsent(consent, request, application, user)
-  // Without a page it is left out, as OpenID Connect Core has it (section 11). Nobody allowed it its first use by that.
+  // Without a page it is left out, as OpenID Connect Core has it (section 11). That does not allow its first use.
   if (stage === 'silent' && consent.isGiven && lacking?.length === 1 && lacking[0] === 'offline_access')
     return { scopes: request.scopes.filter((scope) => scope !== 'offline_access'), lacks: clickOf(request) }
   return { scopes: request.scopes, lacks: lacking ? [{ what: 'consent', scopes: lacking }] : clickOf(request) }

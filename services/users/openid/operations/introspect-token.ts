@@ -19,7 +19,7 @@ export const introspectToken = {
   check: (_context: Context, request: IntrospectTokenRequest) => checkClient(request),
   async handle(context: Context, request: IntrospectTokenRequest, call: Call): Promise<IntrospectTokenResponse> {
     const client = await authenticateOnce(context, request, call)
-    // Whoever may name a public client would learn what others may not.
+    // Any caller may name a public client, and would learn what others may not.
     if (!('machine' in client) && methodOf(client.application) === 'none') return client.fail('method')
     const token = await findToken(context, hashToken(request.token))
     if (!token) {

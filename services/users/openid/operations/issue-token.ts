@@ -32,7 +32,7 @@ export const issueToken = {
   handle,
 }
 
-/** A grant of people, which applications present. `read`: what the text says; undefined where it is none of ours. */
+/** A grant of people, which applications present. `read`: what the text says; undefined where it is no such token. */
 interface PeopleGrant<Read extends { authorizationId: string }> {
   needs: 'code' | 'refreshToken'
   read(keys: Keyring, text: string): Read | undefined

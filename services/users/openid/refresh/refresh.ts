@@ -107,7 +107,7 @@ async function countRepetition({ sql, keys }: Context, authorizationId: string):
   if (retryAfter !== undefined) throw throttled(retryAfter)
 }
 
-/** What is wrong with a refresh token that is ours. That of a public application is bound to its key, if it has one. */
+/** What is wrong with the use of a valid refresh token. That of a public application is bound to its key, if it has one. */
 function wrongIn({ client, dpopThumbprint }: Presenter, authorization: Authorization): RefusalReason | undefined {
   const { application } = client
   if (application.id !== authorization.applicationId) return 'client'

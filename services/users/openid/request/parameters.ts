@@ -54,7 +54,7 @@ export function isSignIn(parameters: KeptParameters): parameters is Parameters {
   return !isSignOut(parameters)
 }
 
-/** Of a request that leads to the own account. No application made it, and nobody gets a code for it. */
+/** Of a request that leads to the own account. No application made it, and none gets a code for it. */
 export function ownAccountParameters({ prompt, uiLocales }: Pick<Parameters, 'prompt' | 'uiLocales'>): Parameters {
   const none = Object.fromEntries(names.map((name) => [name, '']))
   return { ...none, repeatedParameters: [], prompt, uiLocales } as unknown as Parameters
@@ -65,7 +65,7 @@ export function isForOwnAccount({ clientId }: Parameters): boolean {
   return clientId === ''
 }
 
-/** Whether they are larger than is kept: nobody answers them. */
+/** Whether they are larger than is kept: they are not answered. */
 export function areTooLarge(parameters: KeptParameters): boolean {
   const texts = Object.values(parameters).filter((value) => typeof value === 'string')
   const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)

@@ -34,7 +34,7 @@ export function readClaims(text: string): AskedClaims | undefined {
   return {
     claims: known,
     scopes: scopesOfClaims(known),
-    // Whom two names mean, nobody is.
+    // Two names of different users match no one.
     hintedUser: new Set(subjects).size > 1 ? '' : subjects[0],
     acrValues: isObject(acr) && acr['essential'] === true ? valuesOf(acr) : undefined,
   }

@@ -21,16 +21,16 @@ export async function readRequest(context: Context, parameters: Parameters, call
   const isHinted = parameters.idTokenHint !== ''
   // Another client's ID token is no hint, nor is one of a former issuer.
   const hint = isHinted ? await readHint(context, parameters.idTokenHint, clientId) : undefined
-  // A page shows who signs in. Without one nobody would see that it is not the person who was meant.
+  // A page shows who signs in. Without one it would not be seen that it is not the person who was meant.
   if (isHinted && !hint && isSilent(parameters)) return { ...requested, fault: 'hint_unknown' }
   const asked = hint ? { ...unhinted, hintedUser: meantByBoth(unhinted.hintedUser, hint.sub) } : unhinted
   if (!asked.prompts.includes('create')) return { ...requested, asked }
-  // Where nobody may register, it is as if the application had not asked for it.
+  // Where registration is closed, it is as if the application had not asked for it.
   const may = (await registeringOrganization(context, { asked, project: reading.project })) !== undefined
   return { ...requested, asked: { ...asked, prompts: asked.prompts.filter((prompt) => may || prompt !== 'create') } }
 }
 
-// Whom two hints mean, nobody is.
+// Two hints that name different users match no one.
 function meantByBoth(hinted: string | undefined, sub: string): string {
   return hinted === undefined || hinted === sub ? sub : ''
 }

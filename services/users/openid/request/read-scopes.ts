@@ -50,7 +50,7 @@ function organizationsOf(scopes: string[]): string[] {
   return scopes.flatMap((scope) => organization.exec(scope)?.[1] ?? [])
 }
 
-/** Names an organization by its id that is named by its domain. Nobody is of an unknown one, as of an unknown id. */
+/** Names an organization by its id that is named by its domain. An unknown one has no users, as an unknown id. */
 export async function nameById({ grants }: Pick<Context, 'grants'>, text: string, call: Call): Promise<string> {
   const scopes = wordsOf(text)
   const [named, ...others] = scopes.filter((scope) => domain.test(scope))

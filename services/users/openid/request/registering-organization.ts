@@ -22,7 +22,7 @@ export async function registeringOrganization(
   return allowRegister && (await isOrganizationOpen(context, organizationId)) ? organizationId : undefined
 }
 
-/** Whether there is such an organization: anybody can write an id into a scope. */
+/** Whether there is such an organization: any request can write an id into a scope. */
 export async function isOrganization(
   { grants }: Pick<Context, 'grants'>,
   organizationId: string,

@@ -30,9 +30,9 @@ export interface Progress {
   error?: SignInError
   /** RFC 3339. */
   retryAt?: string | undefined
-  /** A name is asked for, though somebody is signed in. */
+  /** A name is asked for, though a person is signed in. */
   asksName?: boolean
-  /** Somebody registers: as it was typed, and what was wrong. `isMailed`: the code is asked for. */
+  /** A registration: as it was typed, and what was wrong. `isMailed`: the code is asked for. */
   registration?: {
     email: string
     givenName: string
@@ -181,7 +181,7 @@ export function stillOpen(id: string): Guard {
   }
 }
 
-/** Deletes requests that nobody can begin again: a day after their end, or, where they were posted, then. */
+/** Deletes requests that cannot be begun again: a day after their end, or, where they were posted, then. */
 export async function deleteRequests(sql: Sql): Promise<void> {
   await deleteInPortions(
     sql,

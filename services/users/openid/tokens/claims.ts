@@ -43,7 +43,7 @@ export function wantedBy(
 }
 
 /**
- * What is wanted of a user. The address is verified for whoever trusts the organization. NOT_FOUND USER_NOT_FOUND;
+ * What is wanted of a user. The address is verified for those who trust the organization. NOT_FOUND USER_NOT_FOUND;
  * UNAVAILABLE STORE_UNAVAILABLE.
  */
 export async function userClaims(

@@ -12,10 +12,10 @@ export interface IdTokenClaims extends JWTPayload {
   sid: string
 }
 
-/** Whom an ID token that came back is about. */
+/** The user that an ID token that came back is about. */
 export type Hint = Pick<IdTokenClaims, 'sub' | 'aud' | 'sid'>
 
-// Whoever takes an access token, or the token of a sign-out, wants another one.
+// Receivers of access tokens and of logout tokens want another type.
 const type = 'JWT'
 
 /** Signs an ID token, which lives an hour from then: Unix time in seconds. */
@@ -29,7 +29,7 @@ export function signIdToken(
 }
 
 /**
- * Reads an ID token of ours that comes back as a hint, also one that has expired. With a client id, one of this client
+ * Reads an ID token of this issuer that comes back as a hint, also one that has expired. With a client id, one of this client
  * alone. Undefined for all else.
  */
 export async function readHint(

@@ -8,7 +8,7 @@ export interface PresentedToken extends RefreshToken {
   authorizationId: string
 }
 
-/** The text of a refresh token. It is derived: whoever asks again, wherever, gets the same. */
+/** The text of a refresh token. It is derived: each replica makes the same of the same record. */
 export function makeRefreshToken(keys: Keyring, { authorizationId, number, step }: PresentedToken): string {
   return makeSecret(keys, 'refresh-token', [authorizationId, String(number), step])
 }

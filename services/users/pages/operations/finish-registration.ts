@@ -26,7 +26,7 @@ import { hashPassword } from '../../directory/passwords/password-hashing.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 
-/** The password comes with the code, so that none is kept of somebody who has not proved anything. */
+/** The password comes with the code, so that none is kept of a person who has not proved anything. */
 export async function finishRegistration(
   context: Context,
   request: FinishRegistrationRequest,

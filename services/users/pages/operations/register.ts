@@ -46,7 +46,7 @@ export async function register(context: Context, request: RegisterRequest, call:
   return toPage(row.id)
 }
 
-// Undefined where nobody may register.
+// Undefined where registration is closed.
 async function findPlace(
   context: Context,
   { parameters }: RequestRow,

@@ -65,7 +65,7 @@ async function proceed(
   const application = 'notice' in state ? {} : state.requested.application
   const { user, rememberAddress } = await checkPassword(
     context,
-    // It counts for the person whom it is tried on, whatever was typed.
+    // It counts for the chosen person, whatever name was typed.
     fixed
       ? { loginName: fixed.userName, password, find: () => findUserById(context, fixed.signedInUser.userId) }
       : { loginName, password },

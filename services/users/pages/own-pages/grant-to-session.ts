@@ -40,7 +40,7 @@ export async function grantToSession(
   const { userId } = state
   const unloaded = { application, project, sessionId, userId, organizationId, browserId: undefined }
   const { signedInUser, reads } = await loadSignedInUser(context, unloaded, call)
-  // Who chose the session is the login application. Where it may show no page, nobody allowed anything.
+  // Who chose the session is the login application. Where it may show no page, the person allowed nothing.
   const isAllowed = consentGiven && !silent
   const facts = requestFacts(asked, row.beganAt, { chosen: true, ...(isAllowed && { decision: 'allowed' }) })
   const now = presented.whole.readAt

@@ -46,7 +46,7 @@ export async function requestPasswordReset(
 
 /** Mails a code to the user of a login name, where it may have one. */
 export async function mailCode(context: Context, loginName: string, call: Call): Promise<void> {
-  // Whoever asked learns of no limit. So only these counts show it to the operator.
+  // The caller learns of no limit. So only these counts show it to the operator.
   if (await takeFromBuckets(context.sql, rateLimitsFor(context.keys, limitsOf(call.clientAddress))))
     return limitsHit.add(1, 'password_resets')
   const found = await findLoginUser(context, loginName, call)
@@ -69,7 +69,7 @@ export async function mailCode(context: Context, loginName: string, call: Call):
         throttled = tooManyCodes(state, now)
         if (throttled) return nothing
         const { human } = (of as Aggregate<User>).state!
-        // Somebody may have set another address meanwhile. A former one still names its user, and recovers nothing.
+        // Another address may have been set meanwhile. A former one still names its user, and recovers nothing.
         const isFormer = found?.address !== undefined && found.address !== canonicalAddress(human!.email)
         if (isFormer || human!.emailSetBy !== setBy) return nothing
         return makeCode(context, of!, { codeId, human: human!, returned: false, by: 'stranger' }, now)

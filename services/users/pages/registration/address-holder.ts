@@ -6,7 +6,7 @@ import { canonicalAddress } from '../../directory/email/address.ts'
 import { loginAddressKind } from '../../directory/login-names/proved-addresses.ts'
 import type { Registration } from './registration.ts'
 
-/** The person whose account somebody would sign in to with the address that they want to register. */
+/** The user that the address to be registered would sign in. */
 export async function findHolder(
   { sql, personal }: Pick<Context, 'sql' | 'personal'>,
   registration: Registration,
@@ -43,7 +43,7 @@ export function takeAddress(
   }
 }
 
-/** Somebody else has proved the address meanwhile. No caller gets this error: a page says so. */
+/** Another user has proved the address meanwhile. No caller gets this error: a page says so. */
 export class AddressTaken extends RosterError {
   constructor() {
     super('ALREADY_EXISTS', 'ADDRESS_TAKEN', 'The address has an account by now.')

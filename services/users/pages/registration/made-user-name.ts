@@ -6,8 +6,8 @@ const letters = '23456789abcdefghjkmnpqrstuvwxyz'
 const [longest, behind] = [50, 6]
 
 /**
- * The user name of somebody who registers, such as `ada.lovelace-k7m2qx`. What stands behind the names keeps anybody from
- * getting a name that others would take for somebody else's, such as `admin`, and from finding out which names exist.
+ * The user name of a person who registers, such as `ada.lovelace-k7m2qx`. What stands behind the names keeps people from
+ * getting a name that others would take for another person's, such as `admin`, and from finding out which names exist.
  */
 export function madeUserName({ givenName, familyName }: Pick<Typed, 'givenName' | 'familyName'>): string {
   const words = meantName(`${givenName} ${familyName}`.normalize('NFKC').toLowerCase()).match(/[\p{L}\p{M}\p{N}]+/gu)

@@ -11,7 +11,7 @@ import { maxWrongTries } from '../../directory/events/code.ts'
 
 /**
  * Counts a mail of a registration: of its address, of its mailbox over all organizations, and of the organization, each
- * apart from all other mails. Returns the seconds to wait where there were too many. Nobody is looked up, so this says
+ * apart from all other mails. Returns the seconds to wait where there were too many. No user is looked up, so this says
  * nothing of who has an account.
  */
 export function countRegistration(

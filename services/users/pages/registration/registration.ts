@@ -11,7 +11,7 @@ import type { Typed } from './typed-registration.ts'
 
 /**
  * A registration: a one-time secret of the kind `registration`, by the id of its request, so it is bound to the browser of
- * that. Nothing else is stored of somebody who is no user yet, and this is encrypted.
+ * that. Nothing else is stored of a person who is no user yet, and this is encrypted.
  */
 export interface Registration extends Typed {
   organizationId: string

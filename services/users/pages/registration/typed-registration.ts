@@ -5,7 +5,7 @@ import { validate } from '#lib/rpc/validate'
 import { checkAddress } from '../../directory/email/address.ts'
 import { meantName } from '../../directory/meant-name.ts'
 
-/** What somebody gives of themselves. */
+/** What a person types to register. */
 export type Typed = Pick<RegisterRequest, 'email' | 'givenName' | 'familyName' | 'language'>
 
 /** As it was meant, without what a keyboard added. */

@@ -15,7 +15,7 @@ export function toAccount(uiLocales: string): PageAnswer {
   return redirect(uiLocales === '' ? '/ui/account' : `/ui/account?ui_locales=${encodeURIComponent(uiLocales)}`)
 }
 
-/** What a request for the own account asks for: that somebody is there. */
+/** What a request for the own account asks for: that a person is signed in. */
 export function readOwnRequest({ prompt }: Pick<Parameters, 'prompt'>): RequestedApplication & { asked: Asked } {
   const asked = { maxAge: undefined, hintedUser: undefined, organizationScope: undefined, needsClick: false }
   const nothing = { scopes: [], claims: [], claimScopes: [], actsInRoster: false }
@@ -24,7 +24,7 @@ export function readOwnRequest({ prompt }: Pick<Parameters, 'prompt'>): Requeste
 
 const { organizationId: _none, ...settings } = OIDCApplicationConfig.decode(new Uint8Array())
 
-/** Roster itself, where `judge` asks for an application. No copy has its ids, so nobody can close it. */
+/** Roster itself, where `judge` asks for an application. No copy has its ids, so it cannot be closed. */
 const roster: RequestedApplication = {
   application: {
     id: '',

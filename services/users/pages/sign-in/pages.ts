@@ -4,7 +4,7 @@ import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
 import type { Progress, RequestRow } from '../../openid/request/request-row.ts'
 
-/** Name and password; of somebody who is known, the password alone. */
+/** Name and password; of a known person, the password alone. */
 export function signInPage(
   { parameters, progress }: RequestRow,
   now: Date,
@@ -25,7 +25,7 @@ export function signInPage(
   })
 }
 
-/** What somebody gives to register; then the code that was mailed. */
+/** What a person types to register; then the code that was mailed. */
 export function registrationPage(registration: NonNullable<Progress['registration']>, now: Date): PageAnswer {
   const { email, givenName, familyName, isMailed, retryAt } = registration
   const { error = RegistrationError.REGISTRATION_ERROR_UNSPECIFIED } = registration

@@ -34,7 +34,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   const state = await requestStateOf(context, opened, call)
   if ('notice' in state) return notice(state.notice)
   const { requested, fault, people } = state
-  // The former value of a cookie answers nothing. A fault waits until somebody is signed in.
+  // The former value of a cookie answers nothing. A fault waits until a person is signed in.
   if (browser.isPresent && progress.decision === 'denied') return refuse(context, row, 'access_denied')
   if (fault && people.length > 0) return refuse(context, row, fault)
   const page = await nextPage(context, opened, state, call)

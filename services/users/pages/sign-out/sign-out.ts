@@ -90,7 +90,7 @@ async function nextPage(
   }
 }
 
-/** `gone`: nobody who is meant is signed in here. */
+/** `gone`: the person who is meant is not signed in here. */
 type Step = 'ask' | 'gone' | { ends: SignedIn }
 
 function nextStep({ hint, isUnregistered }: SignOutReading, accounts: SignedIn[]): Step {

@@ -4,7 +4,7 @@ import { sessionsOf } from '../../sessions/browsers/browser-sessions.ts'
 import type { Context } from '../../context.ts'
 import type { User } from '../../directory/events/user.ts'
 
-/** Somebody who is signed in, in a browser. */
+/** A person who is signed in, in a browser. */
 export interface SignedIn extends Account {
   userId: string
 }

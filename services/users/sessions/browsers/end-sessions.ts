@@ -18,6 +18,6 @@ export async function endSessions(
       store.execute({ ...endSession(sessionId), call: { caller: { userId }, requestId, deadline } }),
     ),
   )
-  // Last: before that, whoever has the value could sign out again.
+  // Last: before that, a caller with the value could sign out again.
   return renewAtOnce(sql, browser)
 }

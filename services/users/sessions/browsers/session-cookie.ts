@@ -29,7 +29,7 @@ export async function findBrowser(sql: Sql, value: string): Promise<{ browser: B
 }
 
 /**
- * A browser with this value, which somebody else may have made before; `newValue` where the browser has to learn
+ * A browser with this value, which another request may have made before; `newValue` where the browser has to learn
  * another value. A value that is not known becomes that of a new browser: so several tabs that wake with a forgotten
  * cookie share one. UNAVAILABLE STORE_UNAVAILABLE.
  */
@@ -80,7 +80,7 @@ export async function seeBrowser(sql: Sql, { id }: Browser): Promise<void> {
 
 /**
  * Deletes what is over: sessions without a token, and browsers without a session, a day after they were used; after five
- * minutes, one in which nobody signed in and whose requests are over, since anybody makes as many as they like.
+ * minutes, one without a sign-in whose requests are over, since strangers make as many as they like.
  */
 export async function deleteBrowsers(sql: Sql): Promise<void> {
   await deleteInPortions(

@@ -10,7 +10,7 @@ export type SessionEvent =
   | { type: 'chosen'; payload: { userId: string; applicationId: string } }
   | { type: 'ended'; payload: { userId: string } }
 
-/** What somebody proves to sign in. */
+/** What a person proves to sign in. */
 export type FactorKind = 'password'
 
 export interface Factor {

@@ -9,9 +9,9 @@ export interface CheckedFactor {
 /** What an organization demands of those who sign in, and allows them. */
 export interface LoginPolicy {
   factors: readonly FactorKind[]
-  /** Whoever comes may register. */
+  /** People may register themselves. */
   allowRegister: boolean
-  /** Nobody gets a code for a forgotten password who asks for it without a token. */
+  /** A request without a token gets no code for a forgotten password. */
   hidePasswordReset: boolean
   /** Where a page leads to that knows no better way. Empty: nowhere. */
   defaultRedirectUri: string

@@ -16,7 +16,7 @@ const through = createFairSemaphore(
 )
 
 /**
- * Writes a PNG anew: only its size, its pixels, its palette and what is transparent, so nothing else of the file is ever
+ * Rewrites a PNG: only its size, its pixels, its palette and what is transparent, so nothing else of the file is ever
  * served (PNG, third edition, W3C). What was written so stays the same. Throws NoLogo, and as the semaphore does.
  */
 export async function rewritePng(file: Buffer, place: Place = { lane: '' }): Promise<Buffer> {

@@ -13,7 +13,7 @@ import { instance } from '#lib/instance'
 import { languages } from '../../directory/languages.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
 
-// What nobody can set.
+// What cannot be set.
 const ofInstance = { resourceOwnerType: ResourceOwnerType.RESOURCE_OWNER_TYPE_INSTANCE }
 
 export async function getGeneralSettings(): Promise<GetGeneralSettingsResponse> {

@@ -109,7 +109,7 @@ function selectStored({ sql }: Context) {
   `
 }
 
-// A user that was removed meanwhile is left out. So is one whose row somebody changed, and the others are found.
+// A user that was removed meanwhile is left out. So is one whose row changed meanwhile, and the others are found.
 function show({ personal, log }: Context, { createdAt, changedAt, key, ...stored }: StoredUser) {
   const user = { ...stored, type: 'user', createdAt: new Date(createdAt), changedAt: new Date(changedAt) }
   try {

@@ -25,7 +25,7 @@ export interface RotatingKeys {
 }
 
 const refreshEvery = 60_000
-/** Seconds that a key is published before it signs: longer than anybody caches the list of keys. */
+/** Seconds that a key is published before it signs: longer than clients cache the list of keys. */
 const ahead = 3600
 
 /** Opens keys that sign, and rotates them. Of several replicas that start at once, one makes the first keys. */

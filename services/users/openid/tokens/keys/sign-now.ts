@@ -1,6 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto'
 
-/** The `typ` of a receipt's header. Whoever takes access tokens wants another one. */
+/** The `typ` of a receipt's header. Receivers of access tokens want another one. */
 export const receiptType = 'roster-receipt+jwt'
 
 /**
