@@ -146,7 +146,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
   })
   const answers = keepAnswers(asked, keys, log)
   const refusing = { refuseBesideFormer: () => refuseBesideFormer(asked) }
-  const limits = { mostEventBytes: config.EVENT_MAX_BYTES, personal }
+  const limits = { mostEventBytes: config.EVENT_MAX_BYTES, personal, ...refusing }
   const store = createStore(asked, vocabulary, log, outbox.committed, answers, limits)
   const feed = createFeed({ service: name, sql: asked, log, recent, personal })
   const {

@@ -68,8 +68,12 @@ describe('the contract has all that a client needs to call it:', () => {
 })
 
 test('what says with which release it came names this one or an earlier one', () => {
-  const option = registry.getExtension('roster.options.v1.since')!
-  const said = [...methods.values()].map(({ desc }) => getOption(desc, option) as string).filter(Boolean)
+  const [method, event] = ['since', 'event_since'].map((name) => registry.getExtension(`roster.options.v1.${name}`)!)
+  const events = [...registry].filter((desc) => desc.kind === 'message')
+  const said = [
+    ...[...methods.values()].map(({ desc }) => getOption(desc, method!) as string),
+    ...events.map((desc) => getOption(desc, event!) as string),
+  ].filter((since) => since !== '')
   const partsOf = (release: string) => release.split('.').map(Number) as [number, number]
   const [major, minor] = partsOf(roster.release)
   for (const since of new Set(said)) {

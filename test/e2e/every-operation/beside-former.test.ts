@@ -1,6 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { isNewEvent } from '#lib/events/new-events'
 import { roster } from '#lib/health/release'
 import { type Method, methods } from '#lib/rpc/methods'
 import type { Operation } from '../../examples/contract.ts'
@@ -68,6 +69,17 @@ describe.skipIf(byUrl)(`while a replica of the former release runs${why},`, () =
   test('each page waits', async () => {
     for (const page of pages) expect([page.desc.name, await statusOf(page)]).toEqual([page.desc.name, 503])
   })
+
+  test.skipIf(!isNewEvent({ aggregate_type: 'login.policy', type: 'changed' }))(
+    'an event waits that came with this one, and what changes nothing does not',
+    async () => {
+      // What is stored in the same transaction does not.
+      const beside = ['one', 'other'].map((name) => ask('AddMachineUser', { userName: name, name }))
+      const changing = ask('UpdateLoginPolicy', { settings: { allowRegister: true } })
+      expect(await Promise.all([changing, ...beside])).toEqual(['UPGRADE_UNDER_WAY', 'ok', 'ok'])
+      expect(await ask('UpdateLoginPolicy', { settings: {} })).toBe('ok')
+    },
+  )
 
   test('and no longer', async () => {
     await leave()
