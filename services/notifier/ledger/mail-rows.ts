@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import type { Event } from '#gen/roster/feed/v1/feed'
 import type { MailJob } from '../mails/mail-queue.ts'
-import type { MailKind } from '../mails/templates.ts'
+import type { MailName } from '../mails/mail-kinds.ts'
 
 /**
  * Reads the fate of mails from users' events, in order: ids and times, no address. Also reads which users are to be
@@ -94,4 +94,4 @@ export function unannouncedMails(events: Event[], now: Date): MailJob[] {
   })
 }
 
-const unannounced: Record<string, MailKind> = { [passwordCode]: 'password-reset', [notice]: 'email-changed' }
+const unannounced: Record<string, MailName> = { [passwordCode]: 'password-reset', [notice]: 'email-changed' }

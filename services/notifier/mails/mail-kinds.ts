@@ -1,21 +1,38 @@
-import { MailKind as Kind } from '#gen/roster/users/v1/internal_service'
-import type { MailKind } from './templates.ts'
+import { MailKind } from '#gen/roster/users/v1/internal_service'
 
-/** The kind of a mail, as users names it. */
-export function kindOf(kind: Kind): MailKind {
-  const found = Object.entries(numbers).find(([, number]) => number === kind)
-  return (found?.[0] ?? 'email-code') as MailKind
+interface KindOfMail {
+  /** Of its files, jobs and announcements. */
+  name: string
+  /** What its text must show, beside the greeting. It may show the host, and nothing else. */
+  shows: readonly ('host' | 'code' | 'url' | 'validFor' | 'changedAt')[]
+  /** A stranger asks for it, who has proved nothing, and may have written the name for another stranger. */
+  ofStrangers?: true
 }
 
-/** The name that users has for a kind. Older jobs have none. */
-export function numberOf(kind: MailKind = 'email-code'): Kind {
-  return numbers[kind]
+const ofCodes = ['code', 'url', 'validFor'] as const
+
+const kinds = {
+  [MailKind.MAIL_KIND_EMAIL_CODE]: { name: 'email-code', shows: ofCodes },
+  [MailKind.MAIL_KIND_PASSWORD_RESET]: { name: 'password-reset', shows: ofCodes },
+  [MailKind.MAIL_KIND_EMAIL_CHANGED]: { name: 'email-changed', shows: ['host', 'changedAt'] },
+  // It is entered where it was asked for, so there is no link.
+  [MailKind.MAIL_KIND_REGISTRATION]: { name: 'registration', shows: ['code', 'validFor'], ofStrangers: true },
+  [MailKind.MAIL_KIND_ALREADY_REGISTERED]: { name: 'already-registered', shows: ['host', 'url'] },
+} as const satisfies Record<Exclude<MailKind, MailKind.MAIL_KIND_UNSPECIFIED | MailKind.UNRECOGNIZED>, KindOfMail>
+
+/** The mails that there are, each with a file of its name in every language. */
+export const mailNames = Object.values(kinds).map(({ name }) => name)
+
+export type MailName = (typeof mailNames)[number]
+
+/** The name of a kind that users numbers. */
+export function nameOf(number: MailKind): MailName {
+  return number in kinds ? kinds[number as keyof typeof kinds].name : 'email-code'
 }
 
-const numbers: Record<MailKind, Kind> = {
-  'email-code': Kind.MAIL_KIND_EMAIL_CODE,
-  'password-reset': Kind.MAIL_KIND_PASSWORD_RESET,
-  'email-changed': Kind.MAIL_KIND_EMAIL_CHANGED,
-  registration: Kind.MAIL_KIND_REGISTRATION,
-  'already-registered': Kind.MAIL_KIND_ALREADY_REGISTERED,
+/** The kind of this name. Older jobs have none. Throws at that of a later version, whose job waits for one of that. */
+export function kindOf(name: MailName = 'email-code'): KindOfMail & { number: MailKind } {
+  const found = Object.entries<KindOfMail>(kinds).find(([, kind]) => kind.name === name)
+  if (!found) throw new Error('mails of this kind are not known')
+  return { ...found[1], number: Number(found[0]) as MailKind }
 }

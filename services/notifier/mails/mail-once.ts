@@ -7,7 +7,7 @@ import { throttled } from '#lib/throttled'
 import type { Clock } from './clock.ts'
 import type { MailCalls } from './mail-calls.ts'
 import type { Mailer } from './mailer.ts'
-import { kindOf, numberOf } from './mail-kinds.ts'
+import { kindOf, nameOf } from './mail-kinds.ts'
 import type { MailPlaces } from './mail-places.ts'
 import { laneOf, type MailJob } from './mail-queue.ts'
 import { readRefusal, type Refusal } from './smtp-refusal.ts'
@@ -68,7 +68,7 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
     const late = setTimeout(keep, keepAfter)
     try {
       const traceparent = telemetry.tracing?.place() ?? ''
-      await users.record({ userId, codeId, kind: numberOf(kind), failure, cause, traceparent })
+      await users.record({ userId, codeId, kind: kindOf(kind).number, failure, cause, traceparent })
     } catch (error) {
       keep()
       throw error
@@ -83,7 +83,7 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
     let askedAt = 0
     const content = () => {
       askedAt = performance.now()
-      return users.content({ userId, codeId, kind: numberOf(kind) })
+      return users.content({ userId, codeId, kind: kindOf(kind).number })
     }
     // Users decides whether it is too late: the clock here may not be set yet.
     const code = await content()
@@ -110,7 +110,7 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
     let unanswered: unknown
     const ask = () => isDue().catch((error) => ((unanswered = error), false))
     try {
-      const sent = content.kind ? kindOf(content.kind) : kind
+      const sent = content.kind ? nameOf(content.kind) : kind
       if (!(await mailer.send(sent, codeId, content, ask))) {
         if (unanswered !== undefined) throw unanswered
         return undefined

@@ -5,7 +5,7 @@ import type { NewSpan } from '#lib/telemetry/tracing'
 import { withTimeout } from '#lib/with-timeout'
 import { throttled } from '#lib/throttled'
 import { longest } from './mail-backoff.ts'
-import type { MailKind } from './templates.ts'
+import { kindOf, type MailName } from './mail-kinds.ts'
 import { queuePrefix } from '../redis.ts'
 import { watchQueue } from '../watch-queue.ts'
 
@@ -16,7 +16,7 @@ export interface MailJob {
   /** Of the code, or of the notice. */
   codeId: string
   /** Missing in jobs of older versions: a code that verifies an address. */
-  kind?: MailKind
+  kind?: MailName
   /** The user's organization. */
   organizationId: string
   /** RFC 3339. */
@@ -43,7 +43,7 @@ export interface MailQueue {
 
 /** Mails of the same lane wait for each other: those of an organization. Strangers, who register there, have their own. */
 export function laneOf({ kind, organizationId }: Pick<MailJob, 'kind' | 'organizationId'>): string {
-  return kind === 'registration' ? `registrations in ${organizationId}` : organizationId
+  return kindOf(kind).ofStrangers ? `registrations in ${organizationId}` : organizationId
 }
 
 /** The jobs wait in Redis under `roster:email-codes`. */

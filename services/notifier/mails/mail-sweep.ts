@@ -5,7 +5,7 @@ import type { Client } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { repeat, type Repeated } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
-import { kindOf } from './mail-kinds.ts'
+import { nameOf } from './mail-kinds.ts'
 import type { Clock } from './clock.ts'
 import type { MailQueue } from './mail-queue.ts'
 
@@ -35,7 +35,7 @@ export function startMailSweep({ users, queue, clock, log, every }: SweepOptions
     const { codes, time } = await users.listUnsentEmailCodes({ limit }, call)
     clock.hear(time)
     const jobs = codes.map(({ userId, codeId, kind, organizationId, expirationDate }) => {
-      return { userId, codeId, kind: kindOf(kind), organizationId, expiresAt: expirationDate!.toISOString() }
+      return { userId, codeId, kind: nameOf(kind), organizationId, expiresAt: expirationDate!.toISOString() }
     })
     if (jobs.length > 0 && !stopped.aborted) await queue.add(jobs)
     if (!stopped.aborted) await queue.hurry()

@@ -3,9 +3,9 @@ import { inSpan } from '#lib/telemetry/in-span'
 import type { Config } from '../config.ts'
 import type { Clock } from './clock.ts'
 import { compose } from './compose.ts'
-import type { Mails, MailValues } from './render.ts'
+import { kindOf, type MailName } from './mail-kinds.ts'
+import type { Mails } from './render.ts'
 import { openSmtpPool } from './smtp-pool.ts'
-import type { MailKind } from './templates.ts'
 import { writtenAddress, writtenId, writtenLink } from './written.ts'
 
 const connectWithin = 10_000
@@ -17,7 +17,7 @@ export interface Mailer {
    * Resolves once the mail server took the mail: true. Rejects with an error that `readRefusal` reads. Once the server is
    * ready for the mail, asks whether it is still due. If not, keeps it back: false.
    */
-  send(kind: MailKind, id: string, content: EmailCode, isDue?: () => Promise<boolean>): Promise<boolean>
+  send(kind: MailName, id: string, content: EmailCode, isDue?: () => Promise<boolean>): Promise<boolean>
   /** Ends the connections. Mails under way fail. */
   close(): void
 }
@@ -46,21 +46,16 @@ export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
     async send(kind, id, content, isDue) {
       const { email, code, url, displayName, preferredLanguage, expirationDate, changeDate } = content
       const recipient = writtenAddress(email)
-      const common = { displayName, host: config.host }
-      const ofCode = () => ({ code, validFor: expirationDate!.getTime() - clock.time() })
-      const values = (): MailValues => {
-        switch (kind) {
-          case 'email-changed':
-            return { ...common, kind, changedAt: changeDate! }
-          case 'registration':
-            return { ...common, kind, ...ofCode() }
-          case 'already-registered':
-            return { ...common, kind, url: writtenLink(url) }
-          default:
-            return { ...common, kind, ...ofCode(), url: writtenLink(url) }
-        }
-      }
-      const mail = mails.render(preferredLanguage, values())
+      const { shows } = kindOf(kind)
+      const mail = mails.render(preferredLanguage, {
+        kind,
+        displayName,
+        host: config.host,
+        ...(shows.includes('code') && { code }),
+        ...(shows.includes('url') && { url: writtenLink(url) }),
+        ...(shows.includes('validFor') && { validFor: expirationDate!.getTime() - clock.time() }),
+        ...(shows.includes('changedAt') && { changedAt: changeDate! }),
+      })
       const raw = compose({ ...mail, from, to: recipient, id: writtenId(id), date: new Date(clock.time()) })
       return inSpan(span, () => pool.send(from.address, recipient, raw, isDue))
     },

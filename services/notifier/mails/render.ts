@@ -1,36 +1,19 @@
 import { greetedName, unprintable } from './greeted-name.ts'
 import { escaped } from './html.ts'
+import { kindOf, type MailName } from './mail-kinds.ts'
 import { readTemplates, type Template, type Templates } from './templates.ts'
 
-/** The values that a mail shows. */
-export type MailValues = CodeValues | NoticeValues | RegistrationValues | RegisteredValues
-
-interface Common {
+/** The values that a mail shows: those that its kind names. */
+export interface MailValues {
+  kind: MailName
   displayName: string
   /** The host that has the account, such as id.example.com. */
   host: string
-}
-
-interface CodeValues extends Common {
-  kind: 'email-code' | 'password-reset'
-  code: string
-  url: string
+  code?: string
+  url?: string
   /** Milliseconds. */
-  validFor: number
-}
-
-interface RegistrationValues extends Omit<CodeValues, 'kind' | 'url'> {
-  kind: 'registration'
-}
-
-interface RegisteredValues extends Common {
-  kind: 'already-registered'
-  url: string
-}
-
-interface NoticeValues extends Common {
-  kind: 'email-changed'
-  changedAt: Date
+  validFor?: number
+  changedAt?: Date
 }
 
 export interface Mail {
@@ -64,14 +47,15 @@ function lookUp(templates: Map<string, Templates>, language: string): Templates 
 
 function render(template: Template, values: MailValues): Mail {
   const { language, subject, text, html } = template
-  // Who registers has proved nothing yet, and may have written the name for a stranger.
-  const displayName = values.kind === 'registration' ? '' : greetedName(values.displayName)
+  const displayName = kindOf(values.kind).ofStrangers ? '' : greetedName(values.displayName)
+  const { host, code, url, validFor, changedAt } = values
   const shown: Record<string, string> = {
     greeting: displayName === '' ? template.greetingWithoutName : fill(template.greeting, { displayName }, plain),
-    host: values.host,
-    ...('changedAt' in values && { changedAt: moment(values.changedAt, language) }),
-    ...('code' in values && { code: values.code, validFor: duration(values.validFor, language) }),
-    ...('url' in values && { url: values.url }),
+    host,
+    ...(code !== undefined && { code }),
+    ...(url !== undefined && { url }),
+    ...(validFor !== undefined && { validFor: duration(validFor, language) }),
+    ...(changedAt && { changedAt: moment(changedAt, language) }),
   }
   return {
     language,

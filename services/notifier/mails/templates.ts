@@ -1,16 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { toHtml } from './html.ts'
-
-/** The mails that there are, each with a file of its name in every language. */
-export const mailKinds = [
-  'email-code',
-  'password-reset',
-  'email-changed',
-  'registration',
-  'already-registered',
-] as const
-
-export type MailKind = (typeof mailKinds)[number]
+import { kindOf, mailNames, type MailName } from './mail-kinds.ts'
 
 /** A mail in one language, as its translator wrote it. */
 export interface Template {
@@ -23,31 +13,21 @@ export interface Template {
 }
 
 /** The mails of one language. */
-export type Templates = Record<MailKind, Template>
+export type Templates = Record<MailName, Template>
 
 const head =
   /^Subject: (?<subject>.+)\r?\nGreeting: (?<greeting>.+)\r?\nGreeting without a name: (?<greetingWithoutName>.+)\r?\n\r?\n(?<text>[^]+)$/
 
-// The placeholders that each part must have, and those that it may have.
-const ofCodes = ['greeting', 'code', 'url', 'validFor']
-const bodies: Record<MailKind, string[]> = {
-  'email-code': ofCodes,
-  'password-reset': ofCodes,
-  'email-changed': ['greeting', 'host', 'changedAt'],
-  // It is entered where it was asked for, so there is no link.
-  registration: ['greeting', 'code', 'validFor'],
-  'already-registered': ['greeting', 'host', 'url'],
-}
-const may = ['host']
-
 type Part = keyof Omit<Template, 'language' | 'html'>
 
-function rulesOf(kind: MailKind): Record<Part, { must: string[]; may: string[] }> {
+// The placeholders that each part must have, and those that it may have.
+function rulesOf(kind: MailName): Record<Part, { must: string[]; may: string[] }> {
+  const may = ['host']
   return {
     subject: { must: [], may },
     greeting: { must: ['displayName'], may: [] },
     greetingWithoutName: { must: [], may: [] },
-    text: { must: bodies[kind], may },
+    text: { must: ['greeting', ...kindOf(kind).shows], may },
   }
 }
 
@@ -58,8 +38,8 @@ export function readTemplates(folder: URL): { language: string; mails: Templates
   const problems: string[] = []
   const languages = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const templates = languages.map(({ name: language }) => {
-    const read = (kind: MailKind) => readTemplate(new URL(`${language}/`, folder), { language, kind }, problems)
-    return { language, mails: Object.fromEntries(mailKinds.map((kind) => [kind, read(kind)])) as Templates }
+    const read = (kind: MailName) => readTemplate(new URL(`${language}/`, folder), { language, kind }, problems)
+    return { language, mails: Object.fromEntries(mailNames.map((kind) => [kind, read(kind)])) as Templates }
   })
   if (!templates.some(({ language }) => language === 'en')) problems.push('en/ is missing')
   if (problems.length > 0) throw new Error(`Mails: ${problems.join('; ')}.`)
@@ -68,7 +48,7 @@ export function readTemplates(folder: URL): { language: string; mails: Templates
 
 function readTemplate(
   folder: URL,
-  { language, kind }: { language: string; kind: MailKind },
+  { language, kind }: { language: string; kind: MailName },
   problems: string[],
 ): Template {
   const name = `${language}/${kind}`
