@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readHints, writeHints } from './hints.ts'
+import { readHints, readMailWithoutEvent, writeHints } from './hints.ts'
 
 const happened = (organization_id: string, type = 'email.changed') => ({
   organization_id,
@@ -21,3 +21,15 @@ test('each organization and type comes once', () => {
 test.each(['', '{}', 'null', '[1]', '["%"]'])('what is no hint wakes no caller: %s', (text) =>
   expect(readHints(text)).toEqual([]),
 )
+
+test('a mail that is announced without a kind is that of a registration; another text announces none', () => {
+  const mail = { userId: 'u', codeId: 'c', organizationId: 'o', expiresAt: '2030-01-01T00:00:00Z' }
+  expect(readMailWithoutEvent(JSON.stringify(mail))).toEqual({ ...mail, kind: 'registration' })
+  expect(readMailWithoutEvent(JSON.stringify({ ...mail, kind: 'otp-email', code: 'x' }))).toEqual({
+    ...mail,
+    kind: 'otp-email',
+  })
+  for (const other of [{ ...mail, codeId: 7 }, { ...mail, kind: null }, { userId: 'u' }, null])
+    expect(readMailWithoutEvent(JSON.stringify(other))).toBeUndefined()
+  expect(readMailWithoutEvent('{')).toBeUndefined()
+})

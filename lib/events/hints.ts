@@ -28,27 +28,30 @@ export function hintSubject(service: string): string {
 }
 
 /**
- * The core NATS subject on which users announces the mail of a registration, which has no event: nobody exists yet. A
- * notifier that misses it finds the mail later.
+ * The core NATS subject on which users announces the mails that have no event. It is named after the first kind of
+ * these. A notifier that misses one finds the mail later.
  */
-export const registrationMails = 'roster.mails.registration'
+export const mailsWithoutEvent = 'roster.mails.registration'
 
-/** A mail of a registration: ids and times, no code and no address. */
-export interface RegistrationMail {
-  /** The request that it belongs to. */
+/** A mail that has no event: ids and times, no code and no address. */
+export interface MailWithoutEvent {
+  /** Where there is no user yet, the request that it belongs to. */
   userId: string
   codeId: string
   organizationId: string
   /** RFC 3339. */
   expiresAt: string
+  kind: string
 }
 
 /** Reads the announcement of such a mail. Undefined for any other text. */
-export function readRegistrationMail(text: string): RegistrationMail | undefined {
+export function readMailWithoutEvent(text: string): MailWithoutEvent | undefined {
   try {
-    const { userId, codeId, organizationId, expiresAt } = JSON.parse(text) as Record<string, unknown>
-    const mail = { userId, codeId, organizationId, expiresAt }
-    return Object.values(mail).every((value) => typeof value === 'string') ? (mail as RegistrationMail) : undefined
+    const given = JSON.parse(text) as Record<string, unknown>
+    // Earlier versions announce those of registrations alone, without a kind.
+    const { userId, codeId, organizationId, expiresAt, kind = 'registration' } = given
+    const mail = { userId, codeId, organizationId, expiresAt, kind }
+    return Object.values(mail).every((value) => typeof value === 'string') ? (mail as MailWithoutEvent) : undefined
   } catch {
     return undefined
   }

@@ -62,6 +62,16 @@ test('forged jobs in Redis choose neither the address nor the text of a mail, an
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
 })
 
+test('the job of an announced mail has its kind, and there is none of an unknown kind', async () => {
+  // A drill works on no job.
+  await house.startNotifier({ ROSTER_DRILL: '1' })
+  const mail = { userId: 'u', organizationId: 'default', expiresAt: new Date(Date.now() + 60_000).toISOString() }
+  for (const kind of ['of-a-later-version', 'email-changed', undefined])
+    house.announce({ ...mail, codeId: randomUUID(), ...(kind && { kind }) })
+  const kinds = async () => (await house.jobs()).map((job) => (JSON.parse(job) as { kind: string }).kind)
+  await vi.waitFor(async () => expect((await kinds()).toSorted()).toEqual(['email-changed', 'registration']), soon)
+})
+
 test('no forged job stops the webhooks of others', async () => {
   const receiver = await startTestReceiver()
   await house.startNotifier({ SWEEP_INTERVAL: '1' })

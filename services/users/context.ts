@@ -2,7 +2,7 @@ import type { JWK, JWTPayload } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import type { Sql } from '#lib/database/database'
-import type { RegistrationMail } from '#lib/events/hints'
+import type { MailWithoutEvent } from '#lib/events/hints'
 import type { Personal } from '#lib/encryption/personal'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/encryption/keys'
@@ -24,8 +24,8 @@ export interface Context {
   idTokenKeys: IdTokenKeys
   grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>
   rolesElsewhere: Pick<RolesElsewhere, 'find'>
-  /** Tells the notifier at once of the mail of a registration, which has no event. Its sweep finds it later. */
-  announceMail(mail: RegistrationMail): void
+  /** Tells the notifier at once of a mail that has no event. Its sweep finds it later. */
+  announceMail(mail: MailWithoutEvent): void
   log: Log
   afterResponse: AfterResponse
 }

@@ -1,7 +1,8 @@
 import type { Subscription } from 'nats'
-import { readRegistrationMail, registrationMails } from '#lib/events/hints'
+import { mailsWithoutEvent, readMailWithoutEvent } from '#lib/events/hints'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats/connect-nats'
+import { mailNames } from './mail-kinds.ts'
 import type { MailJob } from './mail-queue.ts'
 
 export interface HearMailsOptions {
@@ -10,13 +11,14 @@ export interface HearMailsOptions {
   queueMails(jobs: MailJob[]): void
 }
 
-/** Makes a job of each mail of a registration that users announces. The sweep finds those that it misses. */
+/** Makes a job of each mail without an event that users announces. The sweep finds those that it misses. */
 export function hearMails({ nats, log, queueMails }: HearMailsOptions): Subscription {
-  return nats.connection.subscribe(registrationMails, {
+  return nats.connection.subscribe(mailsWithoutEvent, {
     callback(error, message) {
-      if (error) return log.warn({ err: error }, 'the announcements of mails of registrations are not heard')
-      const mail = readRegistrationMail(message.string())
-      if (mail) queueMails([{ ...mail, kind: 'registration' }])
+      if (error) return log.warn({ err: error }, 'the announcements of mails are not heard')
+      const mail = readMailWithoutEvent(message.string())
+      const kind = mailNames.find((name) => name === mail?.kind)
+      if (mail && kind) queueMails([{ ...mail, kind }])
     },
   })
 }

@@ -12,7 +12,7 @@ import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service
 import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { Gender } from '#gen/roster/users/v1/user'
 import { testServers } from '#test/support/servers'
-import { type RegistrationMail, registrationMails } from '#lib/events/hints'
+import { mailsWithoutEvent, type MailWithoutEvent } from '#lib/events/hints'
 import { streamName } from '#lib/events/stream'
 import { startTestKeeper } from '#test/support/keeper'
 import { connectNats, type Nats } from '#lib/nats/connect-nats'
@@ -197,8 +197,9 @@ export async function openHouse() {
     async deleteStream() {
       await (await natsOfAdmin.connection.jetstreamManager()).streams.delete(streamName)
     },
-    /** Announces the mail of a registration, as users does. */
-    announce: (mail: RegistrationMail) => natsOfUsers.connection.publish(registrationMails, JSON.stringify(mail)),
+    /** Announces a mail without an event, as users does. */
+    announce: (mail: Partial<MailWithoutEvent>) =>
+      natsOfUsers.connection.publish(mailsWithoutEvent, JSON.stringify(mail)),
     /** Reads the data of the jobs in Redis. */
     async jobs(): Promise<string[]> {
       const keys = await redis.keys('roster:email-codes:????????-????-????-????-????????????')

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RegistrationMail } from '#lib/events/hints'
+import type { MailWithoutEvent } from '#lib/events/hints'
 import { orUnavailable, type Statement } from '#lib/database/database'
 import type { Guard } from '#lib/eventstore/command'
 import { advance, type RequestRow } from '../../openid/request/request-row.ts'
@@ -33,7 +33,7 @@ export async function keepRegistration(
   { id, expiresAt }: Pick<RequestRow, 'id' | 'expiresAt'>,
   given: Omit<Registration, 'code'>,
   now: Date,
-): Promise<RegistrationMail> {
+): Promise<MailWithoutEvent> {
   const { email, givenName, familyName, language, organizationId } = given
   const left = (expiresAt.getTime() - now.getTime()) / 1000
   const code = newCode(randomUUID(), keys, Math.min(config.EMAIL_CODE_LIFETIME, left), now)
@@ -56,7 +56,7 @@ export async function keepRegistration(
       ]),
     ),
   )
-  return { userId: id, codeId: code.codeId, organizationId, expiresAt: code.expiresAt }
+  return { userId: id, codeId: code.codeId, organizationId, expiresAt: code.expiresAt, kind: 'registration' }
 }
 
 /** The registration of a request, if its code still counts. */
