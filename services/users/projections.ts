@@ -1,6 +1,9 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { ByFunction, Write } from '#lib/database/database'
+import type { Write } from '#lib/database/database'
 import { projectAuthorization, withoutAuthorizations } from './openid/authorization/project-authorization.ts'
+import { projectNotices } from './directory/email/notice.ts'
+import { projectCodeMail, projectUnsentCode } from './directory/email/verification-mail.ts'
+import { projectPasswordChange, projectPasswordCode } from './directory/passwords/reset-mail.ts'
 import { projectCredentials } from './directory/machine-credentials/project-credentials.ts'
 import { withoutLogo } from './sessions/login-policy/logos.ts'
 import { projectConsent } from './openid/consents/consent-rows.ts'
@@ -10,12 +13,11 @@ import { deletedWithUser } from './directory/erasure/personal-data.ts'
 import { withoutTokens } from './directory/tokens/without-tokens.ts'
 import { isActive } from './directory/states/user-state.ts'
 import { type Authorization, authorizationType } from './openid/events/authorization.ts'
-import { type Code, maxWrongTries } from './directory/events/code.ts'
 import { type CodeMail, codeMailType } from './directory/events/code-mail.ts'
 import { type Consent, consentType } from './openid/events/consent.ts'
 import { type Notices, noticeType } from './directory/events/notice.ts'
 import { organizationType, type OrganizationStatus } from './directory/events/organization.ts'
-import { type PasswordCode, passwordCodeType, revisionOf } from './directory/events/password-code.ts'
+import { type PasswordCode, passwordCodeType } from './directory/events/password-code.ts'
 import type { Session } from './sessions/events/session.ts'
 import { signOutsOf } from './directory/events/sign-outs.ts'
 import type { User } from './directory/events/user.ts'
@@ -43,62 +45,6 @@ function projectUser(before: Aggregate<User>, after: Aggregate<User>): Write[] {
     ...projectState(before, after),
     ...projectFoundUser(before, after),
   ]
-}
-
-function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Write[] {
-  const [was, is] = [unsent(before.state), unsent(after.state)]
-  if (was?.codeId === is?.codeId) return []
-  const code = is && { code_id: is.codeId, requested_at: after.changedAt, expires_at: is.expiresAt }
-  // The mail of a code is recorded in a later transaction, so it does not matter which comes first.
-  return [{ row: { user_id: after.id, ...code }, calls: unsentCodes, anywhere: true }]
-}
-
-// A transaction may change a user more than once, but a statement changes a row only once.
-const unsentCodes: ByFunction<{ user_id: string; code_id?: string }>['calls'] = (rows) => {
-  const last = [...new Map(rows.map((row) => [row.user_id, row])).values()]
-  return [{ name: 'keep_unsent_codes', rows: last }]
-}
-
-function projectCodeMail({ id, state }: Aggregate<CodeMail>): Write[] {
-  return state ? [(sql) => sql`delete from unsent_email_codes where user_id = ${id} and code_id = ${state.codeId}`] : []
-}
-
-function projectPasswordCode({ id, state }: Aggregate<PasswordCode>): Write[] {
-  if (state?.delivery !== 'pending' || state.wrongTries >= maxWrongTries) return [withoutResets(id)]
-  const { codeId, expiresAt } = state
-  return [
-    (sql) => sql`
-      delete from unsent_mails where user_id = ${id} and kind = 'password-reset' and mail_id <> ${codeId}
-    `,
-    (sql) => sql`
-      insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at)
-      values (${codeId}, ${id}, 'password-reset', roster_now(), ${expiresAt})
-      on conflict (mail_id) do nothing
-    `,
-  ]
-}
-
-// A code that can no longer renew the password is not mailed.
-function projectPasswordChange(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
-  const [was, is] = [before.state?.human, state?.human]
-  const isOver = is !== undefined && was !== undefined && (revisionOf(was) !== revisionOf(is) || !isActive(state))
-  return isOver ? [withoutResets(id)] : []
-}
-
-function withoutResets(userId: string): Write {
-  return { row: { user_id: userId }, calls: withoutResetsOf }
-}
-
-const withoutResetsOf: ByFunction['calls'] = (rows) => [{ name: 'forget_unsent_resets', rows }]
-
-function projectNotices({ state }: Aggregate<Notices>): Write[] {
-  const last = state?.settled.at(-1)
-  return last === undefined ? [] : [(sql) => sql`delete from unsent_mails where mail_id = ${last}`]
-}
-
-function unsent(user: User | undefined): Code | undefined {
-  const code = user?.human?.code
-  return code?.delivery === 'pending' && code.wrongTries < maxWrongTries ? code : undefined
 }
 
 // Sessions and access tokens end for good. So do unbound tokens when bound ones become mandatory. Personal access

@@ -102,6 +102,17 @@ test('a mail that an earlier version recorded at the user is not recorded or mai
   })
 })
 
+test('a waiting mail of a kind that only a later version knows keeps no other from being listed', async () => {
+  const [{ userId }, other] = await Promise.all([newHuman(), newHuman()])
+  await users.sql`
+    insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at)
+    values (${randomUUID()}, ${userId}, 'of-a-later-version', roster_now(), roster_now() + interval '1 hour')
+  `
+  const { codes } = await listUnsentEmailCodes(users, { limit: 5000 })
+  expect(codes.filter((code) => code.userId === userId).map(({ kind }) => kind)).toEqual([1])
+  expect(await unsent(other.userId)).toBe(other.codeId)
+})
+
 test('many mails are read and recorded by one call, each because of its own event', async () => {
   const humans = await Promise.all([newHuman(), newHuman(), newHuman()])
   const none = { userId: '', codeId: '', kind: 0 } as const

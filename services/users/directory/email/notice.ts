@@ -1,3 +1,4 @@
+import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Use } from '#lib/eventstore/command'
@@ -5,12 +6,38 @@ import { orUnavailable, type Write } from '#lib/database/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { Context } from '../../context.ts'
+import { type Notices, noticeType } from '../events/notice.ts'
 import type { User, UserEvent } from '../events/user.ts'
-import { sameAddress } from './address.ts'
+import { mailAddress, sameAddress } from './address.ts'
 import { mailUses } from './mail-uses.ts'
+import { commonOf, toHuman } from './mail-content.ts'
+import { endByEvent, type KindOfMail } from './mail-kind.ts'
+import { keepUnsent } from './unsent-mails.ts'
 
 // Milliseconds after which a notice comes too late to help.
 const lifetime = 3 * 86_400_000
+
+/** The notice that the address was changed. It goes to the former one. */
+export const noticeMail: KindOfMail = {
+  number: MailKind.MAIL_KIND_EMAIL_CHANGED,
+  name: 'email-changed',
+  content: toHuman(async (context, user, human, noticeId) => {
+    const notice = await findNotice(context, user.id, noticeId)
+    if (!notice) return undefined
+    const times = { expirationDate: notice.expiresAt, changeDate: notice.requestedAt }
+    return { email: mailAddress(notice.address), code: '', url: '', ...times, ...commonOf(human) }
+  }),
+  end: endByEvent<Notices>(
+    noticeType,
+    'noticeId',
+    (notices, user, noticeId) => user !== undefined && !notices?.settled.includes(noticeId),
+  ),
+}
+
+export function projectNotices({ state }: Aggregate<Notices>): Write[] {
+  const last = state?.settled.at(-1)
+  return last === undefined ? [] : [(sql) => sql`delete from unsent_mails where mail_id = ${last}`]
+}
 
 /** A notice to a former address: its event, its row and the uses of its mail. */
 export interface Notice {
@@ -36,11 +63,8 @@ export function requestNotice(
   const expiresAt = new Date(now.getTime() + lifetime).toISOString()
   return {
     event: { type: 'email.notice.requested', payload: { noticeId, expiresAt } },
-    // The address is in the events alone: `findNotice`.
-    write: (sql) => sql`
-      insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at)
-      values (${noticeId}, ${id}, 'email-changed', ${now}, ${expiresAt})
-    `,
+    // The address is in the events alone.
+    write: keepUnsent({ kind: noticeMail.name, codeId: noticeId, userId: id, expiresAt }, now),
     uses: mailUses(context, human.email, organizationId, 'notice').map((use) => ({
       ...use,
       exceeded: () => noticeDropped,
@@ -48,24 +72,24 @@ export function requestNotice(
   }
 }
 
-/** The address that a notice is for, and its times; undefined where the notice is sent or over. */
-export async function findNotice(
-  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+// Undefined where the notice is sent or over.
+async function findNotice(
+  context: Context,
   userId: string,
   noticeId: string,
 ): Promise<{ address: string; expiresAt: Date; requestedAt: Date } | undefined> {
-  const [notice] = await orUnavailable(sql<{ expiresAt: Date; requestedAt: Date }[]>`
+  const [notice] = await orUnavailable(context.sql<{ expiresAt: Date; requestedAt: Date }[]>`
     select expires_at as "expiresAt", requested_at as "requestedAt" from unsent_mails
-    where mail_id = ${noticeId} and user_id = ${userId} and kind = 'email-changed' and expires_at > roster_now()
+    where mail_id = ${noticeId} and user_id = ${userId} and kind = ${noticeMail.name} and expires_at > roster_now()
   `)
   if (!notice) return undefined
-  const address = await findFormerAddress({ sql, personal }, userId, noticeId)
+  const address = await findFormerAddress(context, userId, noticeId)
   return address === undefined ? undefined : { ...notice, address }
 }
 
 // The notice follows its change, so the address before that is the last but one.
 async function findFormerAddress(
-  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  { sql, personal }: Context,
   userId: string,
   noticeId: string,
 ): Promise<string | undefined> {

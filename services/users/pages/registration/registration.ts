@@ -6,6 +6,7 @@ import { advance, type RequestRow } from '../../openid/request/request-row.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { newCode } from '../../directory/email/code.ts'
+import { keepUnsent } from '../../directory/email/unsent-mails.ts'
 import type { NewCode } from '../../directory/events/code.ts'
 import type { Typed } from './typed-registration.ts'
 
@@ -27,6 +28,9 @@ export interface StoredRegistration extends Registration {
 
 const purpose = 'secret-detail'
 
+/** The name of the kind of its mail. */
+export const mailKind = 'registration'
+
 /** Keeps a registration in place of the one before it, whose code and mail are over, and turns the page of its request. */
 export async function keepRegistration(
   { sql, keys, config }: Pick<Context, 'sql' | 'keys' | 'config'>,
@@ -38,6 +42,7 @@ export async function keepRegistration(
   const left = (expiresAt.getTime() - now.getTime()) / 1000
   const code = newCode(randomUUID(), keys, Math.min(config.EMAIL_CODE_LIFETIME, left), now)
   const detail = keys.encrypt(purpose, JSON.stringify({ ...given, code } satisfies Registration))
+  const mail = { kind: mailKind, codeId: code.codeId, userId: id, organizationId, expiresAt: code.expiresAt }
   const page = { registration: { email, givenName, familyName, language, isMailed: true } }
   await orUnavailable(
     sql.begin((transaction) =>
@@ -48,15 +53,12 @@ export async function keepRegistration(
           on conflict (kind, id) do update set expires_at = excluded.expires_at, detail = excluded.detail
         `,
         ...withoutMail(id).map((write) => write(transaction)),
-        transaction`
-          insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at, organization_id)
-          values (${code.codeId}, ${id}, 'registration', ${now}, ${code.expiresAt}, ${organizationId})
-        `,
+        keepUnsent(mail, now)(transaction),
         advance(keys, id, page)(transaction),
       ]),
     ),
   )
-  return { userId: id, codeId: code.codeId, organizationId, expiresAt: code.expiresAt, kind: 'registration' }
+  return mail
 }
 
 /** The registration of a request, if its code still counts. */
@@ -90,5 +92,5 @@ export function usingUp(requestId: string, { detail }: StoredRegistration): { wr
 }
 
 function withoutMail(requestId: string): Statement[] {
-  return [(sql) => sql`delete from unsent_mails where user_id = ${requestId} and kind = 'registration'`]
+  return [(sql) => sql`delete from unsent_mails where user_id = ${requestId} and kind = ${mailKind}`]
 }

@@ -1,0 +1,25 @@
+import { MailKind } from '#gen/roster/users/v1/internal_service'
+import type { KindOfMail } from '../directory/email/mail-kind.ts'
+import { noticeMail } from '../directory/email/notice.ts'
+import { verificationMail } from '../directory/email/verification-mail.ts'
+import { resetMail } from '../directory/passwords/reset-mail.ts'
+import { registrationMail } from '../pages/registration/registration-mail.ts'
+
+const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
+  // Notifiers of earlier versions mean that.
+  [MailKind.MAIL_KIND_UNSPECIFIED]: verificationMail,
+  [MailKind.MAIL_KIND_EMAIL_CODE]: verificationMail,
+  [MailKind.MAIL_KIND_PASSWORD_RESET]: resetMail,
+  [MailKind.MAIL_KIND_EMAIL_CHANGED]: noticeMail,
+  [MailKind.MAIL_KIND_REGISTRATION]: registrationMail,
+  // It goes out in place of that one.
+  [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,
+}
+
+/** The kind of this number. No mail of the one that stands for an unknown number is found. */
+export function kindOf(number: MailKind): KindOfMail {
+  return number in kinds ? kinds[number as keyof typeof kinds] : verificationMail
+}
+
+/** The number of each kind, by the name in its rows. */
+export const numbers = Object.fromEntries(Object.values(kinds).map(({ name, number }) => [name, number]))
