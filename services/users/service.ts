@@ -46,7 +46,7 @@ import { getServerMetadata } from './openid/operations/get-server-metadata.ts'
 import { getSigningKeys } from './internal/get-signing-keys.ts'
 import { getUserInfo } from './openid/operations/get-user-info.ts'
 import { getUser } from './directory/operations/user/get-user.ts'
-import { listAuthenticationMethodTypes } from './directory/operations/find/list-authentication-method-types.ts'
+import { listAuthenticationMethodTypes } from './sessions/operations/list-authentication-method-types.ts'
 import { getMyUser } from './directory/operations/find/get-my-user.ts'
 import { isUserUnique } from './directory/operations/find/is-user-unique.ts'
 import {

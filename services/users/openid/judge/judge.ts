@@ -3,9 +3,9 @@ import type { Revisions } from '../events/authorization.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { outlives, signOutsOf } from '../../directory/events/sign-outs.ts'
 import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
+import { factorKinds, firstFactors } from '../../sessions/factors/kinds.ts'
 import {
   type CheckedFactor,
-  firstFactors,
   lastFirstFactor,
   type LoginPolicy,
   missingFactors,
@@ -75,7 +75,7 @@ export function isAllowed(verdict: Verdict): verdict is Allowed {
   return !('missing' in verdict) && !('shutOut' in verdict)
 }
 
-/** Whether this user may come to this application by this stage, or what is missing. Pure. */
+/** Whether this user may come to this application at this stage, or what is missing. Pure. */
 export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   const isNew = stage === 'page' || stage === 'silent' || stage === 'session-api'
   const { application, project, request, session, authorization } = facts
@@ -85,19 +85,16 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   if (isNew ? !request : !authorization) return { shutOut: 'ended' }
   // With its session end its codes, too.
   const mustLive = isNew || stage === 'code' || authorization!.sessionBound
-  if (!facts.user || (mustLive && (!session?.isAlive || session.userId !== facts.user.id)))
+  if (!facts.user || (mustLive && noSession(session, facts.user)))
     return isNew ? { missing: [{ what: 'person' }] } : { shutOut: 'ended' }
   const reason = shutsOut(facts, facts.user, application, project)
   if (reason) return { shutOut: reason }
   const factors = isNew ? session!.factors : authorization!.factors
-  const lacking = missingFactors(facts.policy, factors)
   const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
   const missing: Lack[] = [
-    ...(request && !request.chosen && request.prompts.some(asksForAccount) ? [{ what: 'account' } as const] : []),
-    ...(lacking.length > 0 ? [{ what: 'factor', kinds: lacking } as const] : []),
-    ...(isNew && !isFresh(factors, request!, facts.policy, now)
-      ? [{ what: 'fresh-factor', kinds: firstFactors } as const]
-      : []),
+    ...selectAccount(request),
+    ...factorsOf(facts.policy, factors),
+    ...(isNew ? maxAge(factors, request!, facts.policy, now) : []),
     ...consented.lacks,
   ]
   const [first, ...others] = missing
@@ -113,17 +110,44 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     factors,
     authTime: lastFirstFactor(factors)!,
     acr,
-    amr: [...new Set(factors.map(({ kind }) => methods[kind]))],
+    amr: [...new Set(factors.map(({ kind }) => factorKinds[kind].amr))],
     rounds: revisionsOf(facts, facts.user, application, project),
     admittedBy: facts.access?.map(({ eventId }) => eventId),
   } as unknown as Allowed
 }
 
-// A person who registers chooses the account, too.
-const asksForAccount = (prompt: string) => prompt === 'select_account' || prompt === 'create'
+function noSession(session: Facts['session'], user: NonNullable<Facts['user']>): boolean {
+  return !session?.isAlive || session.userId !== user.id
+}
 
-/** The names of factors in `amr` (RFC 8176). */
-const methods: Record<FactorKind, string> = { password: 'pwd' }
+// A person who registers chooses the account, too.
+function selectAccount(request: RequestFacts | undefined): Lack[] {
+  const isAsked = request?.prompts.some((prompt) => prompt === 'select_account' || prompt === 'create')
+  return isAsked && !request!.chosen ? [{ what: 'account' }] : []
+}
+
+function factorsOf(policy: LoginPolicy, checked: readonly CheckedFactor[]): Lack[] {
+  const kinds = missingFactors(policy, checked)
+  return kinds.length > 0 ? [{ what: 'factor', kinds }] : []
+}
+
+// `max_age`, `prompt=login` and the lifetime by the policy. A factor counts if it is as young as is asked for, or younger
+// than the request: so no request asks twice.
+function maxAge(
+  factors: readonly CheckedFactor[],
+  { maxAge = Infinity, prompts, beganAt }: RequestFacts,
+  { passwordCheckLifetime }: LoginPolicy,
+  now: Date,
+): Lack[] {
+  const checked = lastFirstFactor(factors)
+  if (!checked || checked > beganAt) return []
+  const isYoung = now.getTime() - checked.getTime() <= Math.min(maxAge, passwordCheckLifetime) * 1000
+  return isYoung && !prompts.includes('login') ? [] : [{ what: 'fresh-factor', kinds: firstFactors }]
+}
+
+function idTokenHint(request: RequestFacts | undefined, user: NonNullable<Facts['user']>): Reason | undefined {
+  return request?.hintedUser === undefined || request.hintedUser === user.id ? undefined : 'other-person'
+}
 
 function shutsOut(
   facts: Facts,
@@ -137,9 +161,8 @@ function shutsOut(
   const only = [application.oidc?.organizationId, request?.organizationScope, authorization?.organizationScope]
   if (only.some((organizationId) => organizationId !== undefined && organizationId !== user.organizationId))
     return 'membership'
-  if (request?.hintedUser !== undefined && request.hintedUser !== user.id) return 'other-person'
-  const unadmitted = refusedBy(project, user, facts)
-  if (unadmitted) return unadmitted
+  const refused = idTokenHint(request, user) ?? refusedBy(project, user, facts)
+  if (refused) return refused
   if (!authorization) return undefined
   const isOf = authorization.userId === user.id && authorization.applicationId === application.id
   const { rounds, sessionId } = authorization
@@ -185,19 +208,6 @@ function revisionsOf(
 
 function isSame(then: Revisions, now: Omit<Revisions, 'user'>): boolean {
   return (Object.keys(now) as (keyof typeof now)[]).every((what) => then[what] === now[what])
-}
-
-// A factor counts if it is as young as is asked for, or younger than the request: so no request asks twice.
-function isFresh(
-  factors: readonly CheckedFactor[],
-  { maxAge = Infinity, prompts, beganAt }: RequestFacts,
-  { passwordCheckLifetime }: LoginPolicy,
-  now: Date,
-): boolean {
-  const checked = lastFirstFactor(factors)
-  if (!checked || checked > beganAt) return true
-  const isYoung = now.getTime() - checked.getTime() <= Math.min(maxAge, passwordCheckLifetime) * 1000
-  return isYoung && !prompts.includes('login')
 }
 
 interface Consented {

@@ -1,5 +1,6 @@
 import type { Brand } from '../events/login-policy.ts'
 import type { FactorKind } from '../events/session.ts'
+import { firstFactors } from '../factors/kinds.ts'
 
 export interface CheckedFactor {
   kind: FactorKind
@@ -28,9 +29,6 @@ export const defaultPolicy: LoginPolicy = {
   defaultRedirectUri: '',
   passwordCheckLifetime: Infinity,
 }
-
-/** Factors that open a session, and that a request may ask for again. */
-export const firstFactors: readonly FactorKind[] = ['password']
 
 /** The factors that a policy demands beside those that were checked. */
 export function missingFactors({ factors }: LoginPolicy, checked: readonly CheckedFactor[]): FactorKind[] {

@@ -3,9 +3,9 @@ import {
   type ListAuthenticationMethodTypesRequest,
   type ListAuthenticationMethodTypesResponse,
 } from '#gen/roster/users/v1/user_service'
-import type { Context } from '../../../context.ts'
-import { findUserById } from '../../login-names/login-user.ts'
-import { existing } from '../../states/user-state.ts'
+import type { Context } from '../../context.ts'
+import { findUserById } from '../../directory/login-names/login-user.ts'
+import { existing } from '../../directory/states/user-state.ts'
 
 export async function listAuthenticationMethodTypes(
   context: Context,
