@@ -4,10 +4,9 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { refuseBesideFormer } from '#lib/schema/releases'
-import { consentKey } from '../authorization/facts-of.ts'
 import type { Context } from '../../context.ts'
 import { requireMayActOn } from '../../directory/may-act-on.ts'
-import { type Consent, type ConsentEvent, isGiven } from '../events/consent.ts'
+import { type Consent, type ConsentEvent, consentKey, isGiven } from '../events/consent.ts'
 
 export const withdrawConsent = {
   permit: ({ userId }: WithdrawConsentRequest, call: Call, _holdsPermission: boolean, context: Context) =>
