@@ -4,7 +4,10 @@ import { patience, projects, sharing } from './vitest.config.ts'
 
 // Programs that others wrote, compilers and the former release. They wait much, so they run beside each other. Files that
 // renew the table in docs/clients.md write it one after another.
-const foreign = { maxWorkers: process.env['ROSTER_RENEW_TABLES'] ? 1 : 3, sequence: { groupOrder: 4 } }
+const foreign = {
+  maxWorkers: process.argv.some((word) => /^(-u|--update)\b/.test(word)) ? 1 : 3,
+  sequence: { groupOrder: 4 },
+}
 
 /** Clients that others wrote. */
 export const clients: TestProjectConfiguration = {

@@ -13,6 +13,7 @@ import { createCheckpointList, type ListCheckpoints } from './audit-log/chain-ro
 import { startChain } from './audit-log/start-chain.ts'
 import { openPersonal } from './encryption/personal.ts'
 import type { Personal } from './encryption/personal.ts'
+import { refuseBesideFormer } from './schema/releases.ts'
 import { startRefolding } from './schema/start-refolding.ts'
 import { startRewrapping } from './encryption/rewrap-keys.ts'
 import type { Vocabulary } from './eventstore/vocabulary.ts'
@@ -144,7 +145,8 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     ask: (own) => lookForStandby(own, nats.waits),
   })
   const answers = keepAnswers(asked, keys, log)
-  const limits = { mostEventBytes: config.EVENT_MAX_BYTES, personal }
+  const refusing = { refuseBesideFormer: () => refuseBesideFormer(asked) }
+  const limits = { mostEventBytes: config.EVENT_MAX_BYTES, personal, ...refusing }
   const store = createStore(asked, vocabulary, log, outbox.committed, answers, limits)
   const feed = createFeed({ service: name, sql: asked, log, recent, personal })
   const {
@@ -171,6 +173,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     streamIsAhead: outbox.streamIsAhead,
     refusal: session.refusal,
     isDrill,
+    ...refusing,
     ...(owners && { owners }),
     ...(rolesThere && { rolesThere }),
     services: services(feed, createCheckpointList(asked)),

@@ -8,6 +8,7 @@ import { startServers, type Servers } from '../deploy/local/servers.ts'
 import { startServices, type Services } from '../deploy/local/services.ts'
 import { provision, storingServices, type StoringService } from '../deploy/provision.ts'
 import { type ReceivedSpan, startTestCollector, type TestCollector } from './support/collector.ts'
+import { isRenewing } from './support/expect-part.ts'
 import { startTestReceiver, type TestReceiver } from './support/receiver.ts'
 import { linesOfPicture, pictureOf } from './support/span-picture.ts'
 import { type Branch, linesOf, treeOf } from './support/span-tree.ts'
@@ -94,7 +95,7 @@ test('a changed address is one trace: from the request to the answers of the mai
   const { userId, webhooks } = await changeAddress()
   await vi.waitFor(() => expect(linesOf([treeOfChange()])).toEqual(expected), soon)
   const spans = traceOf(collector.spans)
-  if (process.env['ROSTER_RENEW_TABLES']) writeFileSync(picture, pictureOf(treeOfChange()))
+  if (isRenewing()) writeFileSync(picture, pictureOf(treeOfChange()))
 
   // A caller that is not trusted is linked, and decides nothing.
   expect(rootOf(spans)!.traceId).not.toBe(hostile.traceId)

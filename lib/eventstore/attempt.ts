@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import { isNewEvent } from '../events/new-events.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { type AggregateKey, keyText, loading } from './aggregate.ts'
 import { appendBatch } from './append.ts'
@@ -24,6 +25,8 @@ export interface StoreParts {
   answers?: Answers | undefined
   personal?: Personal | undefined
   mostEventBytes: number
+  /** Throws while a replica of the former release runs, for which new events wait. */
+  refuseBesideFormer?: (() => Promise<void>) | undefined
 }
 
 /** The decisions of one try, and why they could not be stored. Without a problem, they are stored. */
@@ -88,7 +91,7 @@ export function isNamed({ stale, taken, over, freed }: Problem): boolean {
 }
 
 async function decideAll(
-  { sql, vocabulary, mostEventBytes, personal }: StoreParts,
+  { sql, vocabulary, mostEventBytes, personal, refuseBesideFormer }: StoreParts,
   batch: Pending[],
   known: Known,
 ): Promise<{ decided: Decided[]; encryption: FieldEncryption | undefined }> {
@@ -100,7 +103,13 @@ async function decideAll(
   const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))
   // A bulk that finds nothing loads nothing.
   const now = loaded[0]?.readAt ?? (await readNow(sql))
-  const decided = await inSpan(deciding, async () => decideBatch(batch, byKey, vocabulary, now, mostEventBytes, known))
+  const decide = (known: Known) =>
+    inSpan(deciding, async () => decideBatch(batch, byKey, vocabulary, now, mostEventBytes, known))
+  let decided = await decide(known)
+  if (refuseBesideFormer && decided.some(({ events }) => events.some(isNewEvent)))
+    await refuseBesideFormer().catch(async (newEvents: RosterError) => {
+      decided = await decide({ ...known, newEvents })
+    })
   return { decided, encryption: personal && createFieldEncryption(personal, subjects!) }
 }
 

@@ -1,4 +1,5 @@
 import type { EventRow } from '../events/stored-event.ts'
+import type { RosterError } from '../errors.ts'
 import type { Aggregate, AggregateKey } from './aggregate.ts'
 import type { Write } from '../database/database.ts'
 import type { Command, Decision, NewEvent, UniqueKey } from './command.ts'
@@ -76,6 +77,8 @@ export interface Known {
   over: Map<string, Over>
   /** Unique keys that others hold, by `claimText`. */
   taken: Set<string>
+  /** Why no event may be stored that is new in this release. */
+  newEvents?: RosterError
 }
 
 export const knowNothing = (): Known => ({ over: new Map(), taken: new Set() })

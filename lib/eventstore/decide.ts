@@ -1,3 +1,4 @@
+import { isNewEvent } from '../events/new-events.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { codes, RosterError } from '../errors.ts'
 import { type Aggregate, type AggregateKey, keyText } from './aggregate.ts'
@@ -18,7 +19,7 @@ export function decideBatch(
   vocabulary: Vocabulary,
   now: Date,
   mostEventBytes: number,
-  { over, taken: byOthers }: Known,
+  { over, taken: byOthers, newEvents }: Known,
 ): Decided[] {
   const current = new Map(loaded)
   const claimed = new Set<string>()
@@ -46,6 +47,7 @@ export function decideBatch(
       const full = decision.guards?.find(({ key }) => (free.get(key) ?? 1) < 1)
       if (full) throw full.full
       const { after, events } = apply(pending, decision, before, vocabulary, now, mostEventBytes)
+      if (newEvents && events.some(isNewEvent)) throw newEvents
       current.set(keyText(after), after)
       for (const { key } of [...(decision.uses ?? []), ...(decision.guards ?? [])])
         if (free.has(key)) free.set(key, free.get(key)! - 1)

@@ -54,7 +54,8 @@ const maxWaiting = 10_000
 /**
  * Decides and stores commands over one database. `committed` gets the events of each commit. `answers` keeps the
  * answers to keyed requests. An event larger than `mostEventBytes` is refused: RESOURCE_EXHAUSTED LIMIT_REACHED.
- * `personal` encrypts what the vocabulary says is personal.
+ * `personal` encrypts what the vocabulary says is personal. `refuseBesideFormer` throws while a replica of the former
+ * release runs, for which new events wait.
  */
 export function createStore(
   sql: Sql,
@@ -65,9 +66,10 @@ export function createStore(
   {
     mostEventBytes = largestEvent.default!,
     personal,
-  }: { mostEventBytes?: number; personal?: Personal | undefined } = {},
+    refuseBesideFormer,
+  }: { mostEventBytes?: number; personal?: Personal | undefined; refuseBesideFormer?: () => Promise<void> } = {},
 ): Store {
-  const parts = { sql, vocabulary, committed, answers, personal, mostEventBytes }
+  const parts = { sql, vocabulary, committed, answers, personal, mostEventBytes, refuseBesideFormer }
   let queue: Pending[] = []
   waiting.watch(() => queue.length)
   waitingAge.watch(() => (queue[0] ? (performance.now() - queue[0].since) / 1000 : 0))

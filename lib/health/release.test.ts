@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fits, Misfit, roster } from './release.ts'
+import { fits, isNew, Misfit, roster } from './release.ts'
 
 const { release, former } = roster
 
@@ -13,6 +13,10 @@ test.each([
   ['a strange one that does not state which one it follows', { release: '99.0' }, false],
 ])('beside %s: may it work? %o', (_, other, may) => {
   expect(fits(other)).toBe(may)
+})
+
+test('what came with this release is new in it alone', () => {
+  expect([release, former, '', '0.0'].map(isNew)).toEqual([true, false, false, false])
 })
 
 test('a version that must not start says so in one sentence', () => {

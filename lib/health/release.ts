@@ -11,6 +11,11 @@ const { version, formerRelease } = JSON.parse(readFileSync(new URL('../../packag
 /** This version of Roster, such as 1.2.3, and the release before it, such as 1.1. */
 export const roster = { version, release: releaseOf(version), former: releaseOf(formerRelease.version) }
 
+/** Whether this release is the one that something came with. The former one does not know that. */
+export function isNew(since: Release): boolean {
+  return since === roster.release
+}
+
 /** The hashes of the former release's functions of the schemas, as its `functions.sql` have them. */
 export const formerFunctions = formerRelease.functions
 

@@ -1,5 +1,6 @@
 import { type DescEnumValue, type DescField, type DescMethod, getOption, isMessage, toJson } from '@bufbuild/protobuf'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
+import { isNew } from '../health/release.ts'
 import { registry } from '../registry.ts'
 
 /** The callers that a method allows: `roster.options.v1.Access` in plain words. */
@@ -52,6 +53,8 @@ export interface Method {
   streams: boolean
   /** The list of a bulk: each item counts as one call. */
   items: DescField | undefined
+  /** It waits while a replica of the former release runs, which could not go on with what it leaves. */
+  isNew: boolean
   /** Unix time in seconds of its deprecation. */
   deprecatedSince: number | undefined
 }
@@ -111,6 +114,7 @@ function readMethods() {
         repeatable: !page && !streams && !waits && !checksSecret && (reads || access.rule !== 'public'),
         streams,
         items: readItems(desc, subject),
+        isNew: isNew(option(desc, 'roster.options.v1.since') as string),
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,
       })
     }

@@ -96,6 +96,8 @@ export interface ServeOptions<Context> {
   refusal?: () => RosterError | undefined
   /** Whether the service sends nothing out. */
   isDrill?: boolean
+  /** Throws while a replica of the former release runs, for which new methods wait. */
+  refuseBesideFormer?: () => Promise<void>
   /** Keeps the answers to requests with an Idempotency-Key. Without it, the key has no effect. */
   answers?: Answers
 }
@@ -174,10 +176,15 @@ function prepare<Context>(
   codec: MethodDefinition<unknown, unknown>,
   operation: Operation<Context, unknown, unknown>,
 ): Answer {
-  const { permit, check, ignoresKey, beforeReplay, handle } =
+  const { permit, check, ignoresKey, beforeReplay, ...own } =
     typeof operation === 'function' ? { handle: operation } : operation
   const { input } = declared.desc
   const { context, rolesThere } = options
+  const unlessBeside: typeof own.handle = async (...called) => {
+    await options.refuseBesideFormer?.()
+    return own.handle(...called)
+  }
+  const handle = declared.isNew ? unlessBeside : own.handle
   return async (received, bytes) => {
     const { caller, deadline } = received
     if (deadline <= Date.now()) throw deadlineExceeded()

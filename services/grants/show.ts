@@ -31,7 +31,7 @@ export function showOrganization(organization: Existing<Organization>): ShownOrg
   }
 }
 
-export function showProject(project: Existing<Pick<Project, 'name' | 'inactive' | 'checks'>>): ShownProject {
+export function showProject(project: Existing<Omit<Project, 'roles'>>): ShownProject {
   const { name, inactive } = project.state
   const { roleAssertion, roleCheck, hasProjectCheck } = checksOf(project.state)
   return {

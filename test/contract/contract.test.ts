@@ -1,6 +1,8 @@
-import { type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import { describe, expect, test } from 'vitest'
+import { roster } from '#lib/health/release'
+import { registry } from '#lib/registry'
 import { type Method, methods, offered as operations } from '#lib/rpc/methods'
 import { contract, offeredServices, streams } from '../examples/contract.ts'
 import { declared } from './declared.ts'
@@ -63,6 +65,22 @@ describe('the contract has all that a client needs to call it:', () => {
   test('a method says since when it is deprecated, and no other does', () => {
     for (const [, { desc, deprecatedSince }] of all) expect(deprecatedSince !== undefined).toBe(desc.deprecated)
   })
+})
+
+test('what says with which release it came names this one or an earlier one', () => {
+  const [method, event] = ['since', 'event_since'].map((name) => registry.getExtension(`roster.options.v1.${name}`)!)
+  const events = [...registry].filter((desc) => desc.kind === 'message')
+  const said = [
+    ...[...methods.values()].map(({ desc }) => getOption(desc, method!) as string),
+    ...events.map((desc) => getOption(desc, event!) as string),
+  ].filter((since) => since !== '')
+  const partsOf = (release: string) => release.split('.').map(Number) as [number, number]
+  const [major, minor] = partsOf(roster.release)
+  for (const since of new Set(said)) {
+    expect(since).toMatch(/^\d+\.\d+$/)
+    const [ofMajor, ofMinor] = partsOf(since)
+    expect([since, ofMajor < major || (ofMajor === major && ofMinor <= minor)]).toEqual([since, true])
+  }
 })
 
 // Without it the gateway takes the call for a write: it counts against the caller's writes, and an Idempotency-Key is

@@ -36,15 +36,17 @@ function spellMethod(method: DescMethod): string {
   ].join('\n')
 }
 
-function spellMessage({ typeName, fields, oneofs }: DescMessage): string[] {
-  const lines = [...fields.toSorted((left, right) => left.number - right.number), ...oneofs].flatMap((part) =>
+function spellMessage(message: DescMessage): string[] {
+  const { typeName, fields, oneofs } = message
+  const parts = [...fields.toSorted((left, right) => left.number - right.number), ...oneofs].flatMap((part) =>
     options(part).map((option) => `  ${part.name}: ${option}`),
   )
+  const lines = [...options(message).map((option) => `  ${option}`), ...parts]
   return lines.length > 0 ? [[`message ${typeName}`, ...lines].join('\n')] : []
 }
 
 // Every option that is set, with its value in JSON: a new option is in the text at once.
-function options(desc: DescMethod | DescField | DescMessage['oneofs'][number]): string[] {
+function options(desc: DescMethod | DescField | DescMessage | DescMessage['oneofs'][number]): string[] {
   return [...registry].flatMap((extension) => {
     if (extension.kind !== 'extension' || extension.extendee.typeName !== desc.proto.options?.$typeName) return []
     // `never`: that the extension is one of this kind of descriptor, the compiler cannot know.

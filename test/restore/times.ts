@@ -1,5 +1,6 @@
 import type { OperatedHouse } from '../support/operated-house.ts'
 import { documentPart } from '../support/document-part.ts'
+import { isRenewing } from '../support/expect-part.ts'
 
 /** What was measured of a way to back up and restore. */
 export interface Times {
@@ -24,10 +25,10 @@ const headings = [
   'Until all is in the stream',
 ]
 
-/** Writes these times into docs/backup.md, where ROSTER_RENEW_TABLES asks for it, and to the console. */
+/** Writes these times to the console and, with `-u`, into docs/backup.md. */
 export function noteTimes({ way, ...times }: Times): void {
   console.log(way, times)
-  if (!process.env['ROSTER_RENEW_TABLES']) return
+  if (!isRenewing()) return
   const part = documentPart('backup.md', 'times')
   const others = part.text.split('\n').slice(2)
   const rows = [...others.filter((row) => !row.startsWith(`| ${way} |`)), row([way, ...Object.values(times)])]

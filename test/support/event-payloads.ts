@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
 import { registry } from '#lib/registry'
 import { type EventMessage, messageOf } from '#lib/events/messages'
 import { documentEvents } from './event-document.ts'
+import { expectPart } from './expect-part.ts'
 
 /** The events of a service, by the type of their aggregate. */
 type Events = Record<string, { type: string; payload: object }>
@@ -80,17 +79,10 @@ export function testEvents<All extends Events, Messages, Part extends keyof Mess
   testDocument(service, events)
 }
 
-/** Compares a service's part of docs/events.md with proto/. With `-u`, it writes that part again. */
+/** Compares a service's part of docs/events.md with proto/. */
 export function testDocument(service: string, events: EventMessage[]): void {
-  test('docs/events.md matches proto/', async () => {
-    const text = readFileSync(document, 'utf8')
-    const [start, end] = [`<!-- ${service} -->\n`, `<!-- /${service} -->`]
-    const [before, after] = [text.split(start)[0]!, text.split(end)[1]!]
-    await expect(`${before}${start}\n${documentEvents(events)}\n\n${end}${after}`).toMatchFileSnapshot(document)
-  })
+  test('docs/events.md matches proto/', () => expectPart('events.md', service, documentEvents(events)))
 }
-
-const document = join(import.meta.dirname, '../../docs/events.md')
 
 // The longest aggregate type wins: `ProjectGrantAdded` belongs to a `project_grant`, not to a `project`.
 function eventOf(desc: DescMessage, aggregates: string[]): EventMessage {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { roster } from '../../lib/health/release.ts'
+import { isRenewing } from '../support/expect-part.ts'
 import { formerRelease, whyNoFormerRelease } from './former-release.ts'
 import { rollOverAndBack } from './roll.ts'
 import { tableOf, writeNumbers } from './numbers.ts'
@@ -17,6 +18,6 @@ test.skipIf(missing !== undefined)(
     // Services of both versions were seen side by side, by today's gateway.
     expect(outcome.mixed['users']).toContain(formerRelease.version)
     expect(outcome.mixed['gateway']).toEqual([roster.version])
-    if (process.env['ROSTER_RENEW_TABLES'] === '1') writeNumbers(outcome)
+    if (isRenewing()) writeNumbers(outcome)
   },
 )

@@ -4,7 +4,6 @@ import { limitReached } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { refuseInactive } from '../organizations/active-organization.ts'
@@ -20,7 +19,7 @@ import { clientKey } from './own-application.ts'
 /**
  * Adds an application, with a secret if it uses one. Its client id is its own id, unless one is chosen. NOT_FOUND
  * PROJECT_NOT_FOUND; FAILED_PRECONDITION ORGANIZATION_INACTIVE; ALREADY_EXISTS CLIENT_ID_TAKEN; RESOURCE_EXHAUSTED
- * LIMIT_REACHED; UNAVAILABLE UPGRADE_UNDER_WAY.
+ * LIMIT_REACHED.
  */
 export async function addApplication(
   context: Context,
@@ -28,7 +27,6 @@ export async function addApplication(
   config: ApplicationConfig,
   call: Call,
 ): Promise<AddOIDCApplicationResponse> {
-  await refuseBesideFormer(context.sql)
   if (request.clientId !== undefined) await refuseIdOfUser(context, request.clientId, call)
   const id = uuid()
   const { projectId, name, clientId = id } = request

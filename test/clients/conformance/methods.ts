@@ -44,6 +44,7 @@ function ofSuite() {
           repeatable: false,
           streams,
           items: undefined,
+          isNew: false,
           deprecatedSince: undefined,
         },
       ]

@@ -1,9 +1,6 @@
 import type { Call } from './step.ts'
 import type { ClientKind } from './clients.ts'
 
-const begin = '<!-- clients: begin -->'
-const end = '<!-- clients: end -->'
-
 /** The result of a call by a client: see `resultOf`. */
 export type Result = 'works' | 'no equal' | 'not in the client'
 
@@ -26,11 +23,4 @@ const services: Record<Call['service'], string> = {
   oidc: 'OIDC (v2)',
   org: 'Organization (v2)',
   settings: 'Settings (v2)',
-}
-
-/** The page with this table between its marks. Throws where the page has no marks. */
-export function inPage(page: string, table: string): string {
-  const [from, to] = [page.indexOf(begin), page.indexOf(end)]
-  if (from < 0 || to < from) throw new Error('the page has no marks for the table')
-  return `${page.slice(0, from + begin.length)}\n\n${table}\n\n${page.slice(to)}`
 }

@@ -24,14 +24,14 @@ export async function searchProjects(
   const first: Order['by'][number] = byCreation
     ? { column: sql`p.created_at`, type: 'timestamptz' }
     : { column: sql`p.canonical_name`, type: 'text' }
-  const shown = sql`jsonb_strip_nulls(jsonb_build_object('name', p.name, 'inactive', p.inactive, 'checks', a.state -> 'checks'))`
-  const page = await search<Existing<Pick<Project, 'name' | 'inactive' | 'checks'>>>(
+  const page = await search<Existing<Omit<Project, 'roles'>>>(
     { sql, keys: config.ROSTER_ENCRYPTION_KEY },
     {
       method: 'SearchProjects',
       request,
       call,
-      columns: aggregateColumns(sql, shown),
+      // A project may have thousands of roles.
+      columns: aggregateColumns(sql, sql`a.state - 'roles'`),
       from: sql`projects p`,
       shown: joinAggregate(sql, 'project', sql`p.project_id`),
       where: sql`

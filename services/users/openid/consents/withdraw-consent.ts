@@ -3,7 +3,6 @@ import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import type { Context } from '../../context.ts'
 import { requireMayActOn } from '../../directory/may-act-on.ts'
 import { type Consent, type ConsentEvent, consentKey, isGiven } from '../events/consent.ts'
@@ -15,11 +14,10 @@ export const withdrawConsent = {
 }
 
 async function handle(
-  { sql, store }: Context,
+  { store }: Context,
   { userId, applicationId }: WithdrawConsentRequest,
   call: Call,
 ): Promise<WithdrawConsentResponse> {
-  await refuseBesideFormer(sql)
   return store.execute({
     aggregate: consentKey(applicationId, userId),
     call,

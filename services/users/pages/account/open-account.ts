@@ -1,7 +1,6 @@
 import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { notice } from '../../openid/authorization/answer.ts'
 import { branded } from '../sign-in/branded.ts'
 import { type Candidate, findCandidates } from '../../openid/authorization/candidates.ts'
@@ -41,7 +40,6 @@ export async function openAccount(
   { browser: value, userId, formToken, uiLocales }: AccountForm,
   call: Call,
 ): Promise<OpenAccount | { answer: PageAnswer }> {
-  await refuseBesideFormer(context.sql)
   const { browser, now } = await findBrowser(context.sql, value)
   const page = toAccount(uiLocales)
   if (!browser?.isPresent) return { answer: page }

@@ -2,7 +2,6 @@ import type { ShowAccountRequest } from '#gen/roster/users/v1/account_service'
 import type { AccountPage, PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { findPeople, formOf, madeBy } from './open-account.ts'
 import { show } from '../../openid/authorization/answer.ts'
 import { type Candidate, chooseSilently } from '../../openid/authorization/candidates.ts'
@@ -18,7 +17,6 @@ import { searchUserConsents } from '../../openid/consents/search-user-consents.t
 import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
 
 export async function showAccount(context: Context, request: ShowAccountRequest, call: Call): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const visit = { value: request.browser, ...(await findBrowser(context.sql, request.browser)) }
   const people = await findPeople(context, visit, call)
   const found = request.prompt === '' ? chooseSilently(people) : undefined

@@ -1,6 +1,5 @@
 import { type AuthorizeRequest, NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { notice, redirect } from '../../openid/authorization/answer.ts'
 import { begin } from '../../openid/authorization/begin.ts'
 import { branded } from '../sign-in/branded.ts'
@@ -12,7 +11,6 @@ import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import type { Context } from '../../context.ts'
 
 export async function authorize(context: Context, request: AuthorizeRequest, call: Call): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const { browser: value, posted, postedRequest } = request
   const came = parametersOf(request)
   if (areTooLarge(came)) return branded(context, notice(NoticeReason.NOTICE_REASON_TOO_LARGE))

@@ -3,7 +3,6 @@ import { orUnavailable } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { isAdmitted } from '../../openid/authorization/candidates.ts'
 import type { SignedInUser } from '../../openid/authorization/facts-of.ts'
@@ -17,7 +16,6 @@ import type { Context } from '../../context.ts'
 import type { Session, SessionEvent } from '../../sessions/events/session.ts'
 
 export async function chooseAccount(context: Context, request: ChooseAccountRequest, call: Call): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const opened = await openForm(context, request, signingIn)
   if ('answer' in opened) return opened.answer
   const { row } = opened

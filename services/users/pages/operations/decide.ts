@@ -2,7 +2,6 @@ import type { DecideRequest, PageAnswer } from '#gen/roster/users/v1/sign_in_ser
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { giveConsent } from '../../openid/consents/consent.ts'
 import { openForm, signingIn } from '../sign-in/opened-request.ts'
@@ -12,7 +11,6 @@ import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 
 export async function decide(context: Context, request: DecideRequest, call: Call): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const opened = await openForm(context, request, signingIn)
   if ('answer' in opened) return opened.answer
   const { row } = opened

@@ -1,6 +1,5 @@
 import { type EndSessionRequest, NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { notice, redirect } from '../../openid/authorization/answer.ts'
 import { branded } from '../sign-in/branded.ts'
 import { areTooLarge, isSignOut, signOutParametersOf } from '../../openid/request/parameters.ts'
@@ -11,7 +10,6 @@ import type { Context } from '../../context.ts'
 import { beginSignOut } from '../sign-out/sign-out.ts'
 
 export async function endSession(context: Context, request: EndSessionRequest, call: Call): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const { browser: value, posted, postedRequest } = request
   const came = signOutParametersOf(request)
   if (areTooLarge(came)) return branded(context, notice(NoticeReason.NOTICE_REASON_TOO_LARGE))

@@ -7,7 +7,6 @@ import {
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
@@ -32,7 +31,6 @@ export async function finishRegistration(
   request: FinishRegistrationRequest,
   call: Call,
 ): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const opened = await openForm(context, request, signingIn)
   if ('answer' in opened) return opened.answer
   const { row, now } = opened

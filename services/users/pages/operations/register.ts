@@ -6,7 +6,6 @@ import {
 } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { openForm, signingIn } from '../sign-in/opened-request.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
@@ -22,7 +21,6 @@ import { findFault, typedIn } from '../registration/typed-registration.ts'
  * it.
  */
 export async function register(context: Context, request: RegisterRequest, call: Call): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const opened = await openForm(context, request, signingIn)
   if ('answer' in opened) return opened.answer
   const { row, now } = opened

@@ -1,6 +1,5 @@
 import type { PageAnswer, ShowSignInRequest } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { branded } from '../sign-in/branded.ts'
 import { openRequest, signingIn } from '../sign-in/opened-request.ts'
 import { showRequest } from '../sign-in/show-request.ts'
@@ -8,7 +7,6 @@ import { requestUnknown } from '../sign-in/way-back.ts'
 import type { Context } from '../../context.ts'
 
 export async function showSignIn(context: Context, request: ShowSignInRequest, call: Call): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const opened = await openRequest(context, request, signingIn)
   return opened
     ? branded(context, await showRequest(context, opened, call), opened.row.parameters)

@@ -7,7 +7,6 @@ import {
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { toPage } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
@@ -22,7 +21,6 @@ import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
 
 export async function signIn(context: Context, request: SignInRequest, call: Call): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const opened = await openForm(context, request, signingIn)
   if ('answer' in opened) return opened.answer
   const { row, now } = opened

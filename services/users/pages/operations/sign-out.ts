@@ -1,7 +1,6 @@
 import type { PageAnswer, SignOutRequest } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { openForm, signingOut } from '../sign-in/opened-request.ts'
 import { closeRequest, advance } from '../../openid/request/request-row.ts'
 import type { Context } from '../../context.ts'
@@ -9,7 +8,6 @@ import { endSessions } from '../../sessions/browsers/end-sessions.ts'
 import { signedInAccounts } from '../sign-out/signed-in-accounts.ts'
 
 export async function signOut(context: Context, request: SignOutRequest, call: Call): Promise<PageAnswer> {
-  await refuseBesideFormer(context.sql)
   const opened = await openForm(context, request, signingOut)
   if ('answer' in opened) return opened.answer
   const { browser, row } = opened

@@ -1,6 +1,5 @@
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import type { Context } from '../../context.ts'
 import { isSignIn } from '../../openid/request/parameters.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
@@ -13,9 +12,8 @@ export interface OwnPagesRequest {
   reading: Exclude<Reading, { notice: unknown }>
 }
 
-/** NOT_FOUND AUTH_REQUEST_NOT_FOUND; FAILED_PRECONDITION AUTH_REQUEST_ANSWERED; UNAVAILABLE UPGRADE_UNDER_WAY. */
+/** NOT_FOUND AUTH_REQUEST_NOT_FOUND; FAILED_PRECONDITION AUTH_REQUEST_ANSWERED. */
 export async function openClientRequest(context: Context, id: string, call: Call): Promise<OwnPagesRequest> {
-  await refuseBesideFormer(context.sql)
   const row = await findRequest(context, id, 'login-client', isSignIn)
   if (row?.answer) throw requestAnswered()
   const reading = row && !row.isOver ? await readRequest(context, row.parameters, call) : undefined

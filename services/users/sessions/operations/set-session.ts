@@ -3,7 +3,6 @@ import type { Violation } from '#lib/errors'
 import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import type { Context } from '../../context.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
@@ -30,7 +29,6 @@ export const setSession = {
 }
 
 async function handle(context: Context, request: SetSessionRequest, call: Call): Promise<SetSessionResponse> {
-  await refuseBesideFormer(context.sql)
   const { sessionId, sessionToken, password } = request
   const presented = await findPresented(context, sessionId, sessionToken)
   const known = presented && ('halfDone' in presented ? presented.halfDone : presented.whole.state)

@@ -8,7 +8,6 @@ import { invalid, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { refuseBesideFormer } from '#lib/schema/releases'
 import { refuseRemovedOrganization } from '../../../organization-status.ts'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
@@ -83,12 +82,11 @@ function given(
 }
 
 async function replace(
-  { sql, store }: Pick<Context, 'sql' | 'store'>,
+  { store }: Pick<Context, 'store'>,
   settings: LoginPolicySettings,
   call: Call,
   logo?: Buffer,
 ): Promise<UpdateLoginPolicyResponse> {
-  await refuseBesideFormer(sql)
   const { organizationId } = call
   return store.execute({
     aggregate: { type: loginPolicyType, id: organizationId },
