@@ -14,7 +14,7 @@ import { awaitsMail, type CodeMail, type CodeMailEvent, codeMailType } from '../
 import { eachMail } from './each-mail.ts'
 import { type Notices, type NoticeEvent, noticeType } from '../directory/events/notice.ts'
 import { type PasswordCode, type PasswordCodeEvent, passwordCodeType } from '../directory/events/password-code.ts'
-import type { User } from '../directory/events/user.ts'
+import { userKey } from '../directory/events/user.ts'
 
 export async function recordEmailCode(
   { store, sql, log }: Context,
@@ -44,7 +44,7 @@ async function record(
   call: Call,
 ): Promise<void> {
   const { userId, codeId, failure, kind } = mail
-  const reads = [{ type: 'user', id: userId }]
+  const reads = { user: userKey(userId) }
   if (kind === MailKind.MAIL_KIND_REGISTRATION)
     // There is no user who could have an event.
     await orUnavailable(sql`delete from unsent_mails where mail_id = ${codeId} and kind = 'registration'`)
@@ -60,19 +60,19 @@ async function record(
       aggregate: { type: noticeType, id: userId },
       reads,
       call,
-      decide: ({ state }: Aggregate<Notices>, _now, [user]: Aggregate<User>[]): Decision<NoticeEvent> =>
-        !user!.state || state?.settled.includes(codeId)
+      decide: ({ state }: Aggregate<Notices>, _now, { user }): Decision<NoticeEvent> =>
+        !user.state || state?.settled.includes(codeId)
           ? unchanged
-          : { organizationId: user!.organizationId, ...ended({ noticeId: codeId }, failure) },
+          : { organizationId: user.organizationId, ...ended({ noticeId: codeId }, failure) },
     })
   else
     await store.execute({
       aggregate: { type: codeMailType, id: userId },
       reads,
       call,
-      decide: (mail: Aggregate<CodeMail>, _now, [user]: Aggregate<User>[]): Decision<CodeMailEvent> =>
-        awaitsMail(user!.state?.human?.code, codeId, mail.state)
-          ? { organizationId: user!.organizationId, ...ended({ codeId }, failure) }
+      decide: (mail: Aggregate<CodeMail>, _now, { user }): Decision<CodeMailEvent> =>
+        awaitsMail(user.state?.human?.code, codeId, mail.state)
+          ? { organizationId: user.organizationId, ...ended({ codeId }, failure) }
           : unchanged,
     })
 }
