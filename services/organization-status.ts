@@ -21,7 +21,7 @@ export function evolveStatus(_: unknown, { payload }: OrganizationStatusEvent): 
 
 export interface OrganizationStatuses {
   /** Names the status. Every operation that makes something of an organization reads it. */
-  key(organizationId: string): AggregateKey
+  key(organizationId: string): AggregateKey<OrganizationStatus>
   /**
    * Records what grants' event says; a removal leaves a tombstone. What is decided without it is stored before it, or
    * not at all.

@@ -4,11 +4,15 @@ import type { Sql, Transaction } from '../database/database.ts'
 import type { Personal } from '../encryption/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
-/** Names one aggregate. */
-export interface AggregateKey {
+/** Names one aggregate, whose state is a `State`. The functions that make the keys of a type say so, beside its events. */
+export interface AggregateKey<State = unknown> {
   type: string
   id: string
+  /** It is never there, and known to the compiler alone. */
+  readonly [stateOf]?: State
 }
+
+declare const stateOf: unique symbol
 
 /**
  * How much the function that folds a type knows, 0 where it is missing: raise it when an old event leaves more in the state

@@ -8,6 +8,7 @@ import { isConnectionError, readNow, type Sql, storeUnavailable } from '../datab
 import { decideBatch } from './decide.ts'
 import { loadFolded } from './load-folded.ts'
 import { batchSize, conflicts, retries, transactions } from './measures.ts'
+import { keysOf } from './reads.ts'
 import { RosterError } from '../errors.ts'
 import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from '../rpc/idempotency.ts'
@@ -96,7 +97,7 @@ async function decideAll(
 ): Promise<{ decided: Decided[]; encryption: FieldEncryption | undefined }> {
   const keys = new Map<string, AggregateKey>()
   for (const { command } of batch)
-    for (const key of [command.aggregate, ...(command.reads ?? [])]) keys.set(keyText(key), key)
+    for (const key of [command.aggregate, ...keysOf(command)]) keys.set(keyText(key), key)
   const subjects = personal && new Map<string, KeyObject>()
   const loaded = await inSpan(loading, () => loadFolded(sql, [...keys.values()], vocabulary, personal, subjects))
   const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))

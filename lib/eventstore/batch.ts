@@ -8,7 +8,7 @@ import type { EarlierAnswer, Once } from '../rpc/idempotency.ts'
 // A batch has commands of every kind. The types of one command fit together where it is created. No type of a list can
 // say so.
 // oxlint-disable-next-line typescript/no-explicit-any
-export type AnyCommand = Command<any, any, any, any>
+export type AnyCommand = Command<any, any, any, any, any>
 
 /** A command that waits for its outcome. */
 export interface Pending {

@@ -7,6 +7,7 @@ import { claimText, type Decided, type Known, knowNothing, type Pending, type Pr
 import type { Command, Origin } from './command.ts'
 import { isConnectionError, storeUnavailable } from '../database/database.ts'
 import { sequenceMismatch } from './decide.ts'
+import { keysOf } from './reads.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { AnsweredBefore, type Once } from '../rpc/idempotency.ts'
 
@@ -15,7 +16,7 @@ export interface Bulk<Response, Answer> {
   // The commands of one bulk may have different states. No command of the service may depend on the absence of an
   // aggregate that a bulk creates.
   // oxlint-disable-next-line typescript/no-explicit-any
-  commands: Omit<Command<any, any, any, Response>, 'call'>[]
+  commands: Omit<Command<any, any, any, Response, any>, 'call'>[]
   call: Origin
   /** The owner of the bulk. Owners are served round robin. */
   lane: string
@@ -106,8 +107,8 @@ async function throwAnswered({ answers }: StoreParts, once: Once | undefined): P
 
 function refuseStale(open: Set<Pending>, stale: ReadonlySet<string>): void {
   for (const pending of open) {
-    const { aggregate, reads = [] } = pending.command
-    if (![aggregate, ...reads].some((key) => stale.has(keyText(key)))) continue
+    const { command } = pending
+    if (![command.aggregate, ...keysOf(command)].some((key) => stale.has(keyText(key)))) continue
     open.delete(pending)
     pending.reject(giveUp())
   }

@@ -1,5 +1,6 @@
 import type { RosterError } from '../errors.ts'
 import type { Aggregate, AggregateKey } from './aggregate.ts'
+import type { ReadBy, Reads } from './reads.ts'
 import type { Write } from '../database/database.ts'
 import type { Once } from '../rpc/idempotency.ts'
 
@@ -89,7 +90,13 @@ export interface Origin {
  * A change of one aggregate. `decide` is pure, because it runs again when another change was faster. It throws
  * RosterError where the change is not allowed.
  */
-export interface Command<State, Event extends NewEvent = NewEvent, Answer = void, Response = Outcome<State, Answer>> {
+export interface Command<
+  State,
+  Event extends NewEvent = NewEvent,
+  Answer = void,
+  Response = Outcome<State, Answer>,
+  Keys extends Reads = Reads,
+> {
   aggregate: AggregateKey
   /**
    * The command creates the aggregate under an id that the caller chose. An existing aggregate with that id may belong
@@ -99,13 +106,11 @@ export interface Command<State, Event extends NewEvent = NewEvent, Answer = void
   /** It decides also on an aggregate whose state is unreadable. Any other command fails then, and it alone. */
   evenUnreadable?: true
   /** Other aggregates that the decision depends on. They stay unchanged until it is stored. */
-  reads?: AggregateKey[]
-  /** If-Match is about the first of `reads`: callers know that one, and not the aggregate that changes. */
-  matchesRead?: true
+  reads?: Keys
+  /** If-Match is about this one of `reads`: callers know that one, and not the aggregate that changes. */
+  matchesRead?: keyof Keys
   call: Origin
-  // Each of `reads` has a state of its own kind, which the decision knows.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  decide(aggregate: Aggregate<State>, now: Date, reads: Aggregate<any>[]): Decision<Event, Answer>
+  decide(aggregate: Aggregate<State>, now: Date, reads: ReadBy<Keys>): Decision<Event, Answer>
   /**
    * Makes the answer to the caller, from the outcome alone, because a keyed request stores it. Default: the outcome.
    */

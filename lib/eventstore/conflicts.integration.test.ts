@@ -155,11 +155,11 @@ test('no command can take a name while another holds it for a moment within a tr
 describe('the data that a decision reads', () => {
   const copy = (id: string, from: string) => ({
     aggregate: { type: 'counter', id },
-    reads: [{ type: 'counter', id: from }],
+    reads: { read: { type: 'counter', id: from } },
     call: call(),
-    decide(_: unknown, _now: Date, [read]: Aggregate<any>[]) {
-      if (!read!.state) throw new RosterError('NOT_FOUND', 'COUNTER_NOT_FOUND', '')
-      const name = `${read!.state.name}-${id}`
+    decide(_: unknown, _now: Date, { read }: { read: Aggregate<any> }) {
+      if (!read.state) throw new RosterError('NOT_FOUND', 'COUNTER_NOT_FOUND', '')
+      const name = `${read.state.name}-${id}`
       return { organizationId: 'house', claims: [], events: [{ type: 'added', payload: { name } }], answer: name }
     },
   })
@@ -187,18 +187,18 @@ describe('the data that a decision reads', () => {
       // It counts only while `left` has not counted, so it comes before the count of `left`.
       const early = {
         ...count(right),
-        reads: [{ type: 'counter', id: left }],
-        decide(counter: Aggregate<any>, _now: Date, [other]: Aggregate<any>[]) {
-          if (other!.state.count > 0) throw new RosterError('FAILED_PRECONDITION', 'TOO_LATE', '')
+        reads: { other: { type: 'counter', id: left } },
+        decide(counter: Aggregate<any>, _now: Date, { other }: { other: Aggregate<any> }) {
+          if (other.state.count > 0) throw new RosterError('FAILED_PRECONDITION', 'TOO_LATE', '')
           return count(right).decide(counter)
         },
       }
       const looking = {
         aggregate: { type: 'counter', id: eye },
-        reads: [left, right].map((id) => ({ type: 'counter', id })),
+        reads: { hands: [left, right].map((id) => ({ type: 'counter', id })) },
         call: call(),
-        decide(_own: unknown, _now: Date, reads: Aggregate<any>[]) {
-          const answer = reads.map(({ state }) => state.count as number)
+        decide(_own: unknown, _now: Date, { hands }: { hands: Aggregate<any>[] }) {
+          const answer = hands.map(({ state }) => state.count as number)
           if (way === 'refused') throw new RosterError('FAILED_PRECONDITION', `SAW_${answer.join('_')}`, '')
           return { events: [], answer }
         },
@@ -222,9 +222,9 @@ describe('the data that a decision reads', () => {
     await a!.store.execute(add('standing', 'standing'))
     const standing = {
       ...count('standing'),
-      reads: [{ type: 'counter', id: 'ghost' }],
-      decide: (_: unknown, _now: Date, [ghost]: Aggregate<any>[]) => ({
-        events: ghost!.state ? [] : [{ type: 'counted', payload: { by: '' } }],
+      reads: { ghost: { type: 'counter', id: 'ghost' } },
+      decide: (_: unknown, _now: Date, { ghost }: { ghost: Aggregate<any> }) => ({
+        events: ghost.state ? [] : [{ type: 'counted', payload: { by: '' } }],
         writes: [untilReleased],
         answer: undefined,
       }),
@@ -241,7 +241,7 @@ describe('the data that a decision reads', () => {
   test('never makes two replicas wait for each other for ever', async () => {
     await a!.store.execute(add('left', 'left hand'))
     await a!.store.execute(add('right', 'right hand'))
-    const reading = (id: string, other: string) => ({ ...count(id), reads: [{ type: 'counter', id: other }] })
+    const reading = (id: string, other: string) => ({ ...count(id), reads: { other: { type: 'counter', id: other } } })
     const work = Array.from({ length: 20 }, () => [
       a!.store.execute(reading('left', 'right')),
       b!.store.execute(reading('right', 'left')),

@@ -1,10 +1,11 @@
 import { isNewEvent } from '../events/new-events.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { codes, RosterError } from '../errors.ts'
-import { type Aggregate, keyText } from './aggregate.ts'
+import { type Aggregate, type AggregateKey, keyText } from './aggregate.ts'
 import type { Decision, NewEvent, Origin, Outcome, UniqueKey, Use } from './command.ts'
 import { checkSizes } from './limits.ts'
 import type { Vocabulary } from './vocabulary.ts'
+import { keysOf, namedBy } from './reads.ts'
 import { type AnyCommand, claimText, type Decided, type Known, type Lost, type Over, type Pending } from './batch.ts'
 
 /**
@@ -26,15 +27,17 @@ export function decideBatch(
   const free = new Map([...over.values()].map((known) => [known.key, known.free]))
   return batch.map((pending) => {
     const { command, reject } = pending
-    const before = current.get(keyText(command.aggregate))!
-    const reads = (command.reads ?? []).map((key) => current.get(keyText(key))!)
+    const find = (key: AggregateKey) => current.get(keyText(key))!
+    const before = find(command.aggregate)
+    const reads = keysOf(command).map(find)
     let decision = nothing
     let lost: UniqueKey | undefined
     const refuseThis: Decided['refuse'] = (lost) => refuse(pending, decision, lost)
     const unchanged = { pending, before, after: before, reads, decision, events: [], writes: [], refuse: refuseThis }
     try {
       throwUnreadable(command, before, reads)
-      decision = decideWhereItMatches(command, before, now, reads)
+      const matched = command.matchesRead === undefined ? before : find(command.reads[command.matchesRead])
+      decision = decideWhereItMatches(command, matched, () => command.decide(before, now, namedBy(command, find)))
       const others = decision.claims?.find((claim) => held.has(claimText(claim)))
       const taken = others ?? decision.claims?.find((claim) => claimed.has(claimText(claim)))
       lost = others
@@ -84,21 +87,19 @@ function longestWait(exceeded: Use[], over: ReadonlyMap<string, Over>): RosterEr
 // that is yet to be created has no sequence, even if its id is taken.
 function decideWhereItMatches(
   command: AnyCommand,
-  aggregate: Aggregate,
-  now: Date,
-  reads: Aggregate[],
+  { sequence }: Aggregate,
+  decide: () => Decision<NewEvent, unknown>,
 ): Decision<NewEvent, unknown> {
   const { ifMatch, ifNoneMatch, caller } = command.call
-  if (ifMatch === undefined && ifNoneMatch === undefined) return command.decide(aggregate, now, reads)
+  if (ifMatch === undefined && ifNoneMatch === undefined) return decide()
   if (command.creates) {
     checkSequence(command.call, 0)
-    return command.decide(aggregate, now, reads)
+    return decide()
   }
-  const { sequence } = command.matchesRead ? reads[0]! : aggregate
   const isKnown = caller.userId !== ''
   let decision: Decision<NewEvent, unknown>
   try {
-    decision = command.decide(aggregate, now, reads)
+    decision = decide()
   } catch (error) {
     const isMissing = error instanceof RosterError && error.code === codes.NOT_FOUND
     if (isKnown && !isMissing) checkSequence(command.call, sequence)
@@ -181,9 +182,9 @@ function apply(
 }
 
 function refuse(pending: Pending, decision: Decision<NewEvent, unknown>, { stale, taken }: Lost): boolean {
-  const { aggregate, reads = [] } = pending.command
+  const { command } = pending
   // Check for changed aggregates first: the change may be the one that took the key.
-  if ([aggregate, ...reads].some((key) => stale.has(keyText(key)))) return false
+  if ([command.aggregate, ...keysOf(command)].some((key) => stale.has(keyText(key)))) return false
   const claim = decision?.claims?.find((candidate) => taken.has(claimText(candidate)))
   if (claim) pending.reject(claim.taken)
   return claim !== undefined

@@ -12,6 +12,7 @@ import { telemetry } from '../telemetry/telemetry.ts'
 import { createLoader } from './load-folded.ts'
 import { largestEvent } from './limits.ts'
 import { waiting, waitingAge } from './measures.ts'
+import type { Reads } from './reads.ts'
 import { type Answers, AnsweredBefore } from '../rpc/idempotency.ts'
 import type { Personal } from '../encryption/personal.ts'
 
@@ -21,8 +22,8 @@ export interface Store {
    * Throws the error of the decision. DEADLINE_EXCEEDED where the command did not start in time. UNAVAILABLE
    * STORE_OVERLOADED where too many commands wait. UNAVAILABLE STORE_UNAVAILABLE leaves open whether it was stored.
    */
-  execute<State, Event extends NewEvent, Answer, Response = Outcome<State, Answer>>(
-    command: Command<State, Event, Answer, Response>,
+  execute<State, Event extends NewEvent, Answer, Response = Outcome<State, Answer>, Keys extends Reads = Reads>(
+    command: Command<State, Event, Answer, Response, Keys>,
   ): Promise<Response>
   /**
    * Decides and stores the commands of one request in one transaction. A command that is refused does not hinder the

@@ -24,9 +24,9 @@ const over = new RosterError('NOT_FOUND', 'OVER', '')
 function visit(id: string, more: Partial<Decision> = { commits: true }, reads: string[] = []) {
   return {
     aggregate: { type: 'counter', id },
-    reads: reads.map((read) => ({ type: 'counter', id: read })),
+    reads: { others: reads.map((read) => ({ type: 'counter', id: read })) },
     call: call(),
-    decide(counter: Aggregate<Counter>, _now: Date, others: Aggregate<Counter>[]): Decision {
+    decide(counter: Aggregate<Counter>, _now: Date, { others }: { others: Aggregate<Counter>[] }): Decision {
       if ([counter, ...others].some(({ state }) => state!.name.startsWith('over'))) throw over
       return {
         events: [],

@@ -25,9 +25,9 @@ export async function addIdp<P extends Protocol>(
   return store.execute({
     aggregate: { type: 'idp', id },
     call,
-    reads: [tombstones.key(call.organizationId)],
-    decide(_idp, _now, [tombstone]): Decision<Added<P>> {
-      refuseRemovedOrganization(tombstone!)
+    reads: { tombstone: tombstones.key(call.organizationId) },
+    decide(_idp, _now, { tombstone }): Decision<Added<P>> {
+      refuseRemovedOrganization(tombstone)
       return {
         organizationId: call.organizationId,
         claims: [nameKey(call.organizationId, name)],

@@ -9,6 +9,8 @@ import type { Context } from '../context.ts'
 import { refuseInactive } from '../organizations/active-organization.ts'
 import { ownProject } from '../projects/own-project.ts'
 import { type Application, type ApplicationConfig, type ApplicationEvent, proofOf } from '../vocabulary/application.ts'
+import { keyOfOrganization } from '../vocabulary/organization.ts'
+import { keyOfProject } from '../vocabulary/project.ts'
 import { clientIdTaken, refuseIdOfUser } from './client-id.ts'
 import { storeClientSecret } from './client-secrets.ts'
 import { readsOfNamed, refuseUnknownOrganization } from './named-organization.ts'
@@ -32,14 +34,14 @@ export async function addApplication(
   return context.store.execute({
     aggregate: { type: 'application', id },
     creates: true,
-    reads: [
-      { type: 'project', id: projectId },
-      { type: 'organization', id: call.organizationId },
+    reads: {
+      project: keyOfProject(projectId),
+      organization: keyOfOrganization(call.organizationId),
       ...readsOfNamed(config.oidc?.organizationId),
-    ],
+    },
     call,
-    decide(_application: Aggregate<Application>, _now, [project, organization, named]): Decision<ApplicationEvent> {
-      refuseInactive(organization!)
+    decide(_application: Aggregate<Application>, _now, { project, organization, named }): Decision<ApplicationEvent> {
+      refuseInactive(organization)
       ownProject(project, call.organizationId)
       refuseUnknownOrganization(named)
       const payload = { projectId, name, clientId, ...(secret && { secretId: secret.id }), ...config }

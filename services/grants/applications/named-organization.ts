@@ -1,10 +1,10 @@
 import { invalid } from '#lib/errors'
 import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
-import type { Organization } from '../vocabulary/organization.ts'
+import { keyOfOrganization, type Organization } from '../vocabulary/organization.ts'
 
 /** What a decision reads in addition, for the organization that settings name. */
-export function readsOfNamed(organizationId: string | undefined): AggregateKey[] {
-  return organizationId ? [{ type: 'organization', id: organizationId }] : []
+export function readsOfNamed(organizationId: string | undefined): { named: AggregateKey<Organization> | undefined } {
+  return { named: organizationId ? keyOfOrganization(organizationId) : undefined }
 }
 
 /**

@@ -1,10 +1,9 @@
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { refuseRemoved, removalTombstone } from '../tombstones.ts'
-import type { Member } from '../vocabulary/member.ts'
 import { addedMember } from './new-member.ts'
 import { ownMemberships, permitByMemberships } from './own-roles.ts'
 import { objectsOf, type Place, refuseForeign } from './place.ts'
@@ -32,12 +31,12 @@ export async function addMember(
   const objects = await objectsOf(context, place)
   return context.store.execute({
     aggregate: { type: 'member', id: uuid() },
-    reads: [removalTombstone(userId), ...own, ...objects],
+    reads: { tombstone: removalTombstone(userId), own, ...objects },
     call,
-    decide(_, _now, [tombstone, ...reads]: Aggregate[]) {
-      permitByMemberships(reads.slice(0, own.length) as Aggregate<Member>[], permission, roles)
-      refuseRemoved(tombstone!)
-      refuseForeign(place, roles, reads)
+    decide(_, _now, { tombstone, own, ...objects }) {
+      permitByMemberships(own, permission, roles)
+      refuseRemoved(tombstone)
+      refuseForeign(roles, objects)
       const { organizationId, ...project } = place
       return addedMember(organizationId, { userId, ...project, roles })
     },

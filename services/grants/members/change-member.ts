@@ -2,6 +2,7 @@ import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import type { ReadBy } from '#lib/eventstore/reads'
 import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
@@ -9,7 +10,7 @@ import { memberKey } from '../holdings.ts'
 import type { Member, MemberEvent } from '../vocabulary/member.ts'
 import type { RolesOf } from './add-member.ts'
 import { ownMemberships, permitByMemberships } from './own-roles.ts'
-import { objectsOf, type Place, refuseForeign } from './place.ts'
+import { type ObjectKeys, objectsOf, type Place, refuseForeign } from './place.ts'
 
 /** Checks a change beside the decision, at its moment. */
 export interface Guard {
@@ -30,10 +31,10 @@ export async function updateMember(
   { check, again = false }: Guard = {},
 ): Promise<{ details: ObjectDetails }> {
   const objects = await objectsOf(context, place)
-  return change(context, place, userId, call, objects, (member, own, reads) => {
+  return change(context, place, userId, call, objects, (member, { own, ...objects }) => {
     const state = existing(member)
     permitByMemberships(own, permission, [...state.roles, ...roles])
-    refuseForeign(place, roles, reads)
+    refuseForeign(roles, objects)
     check?.(member)
     const isSame = state.roles.length === roles.length && state.roles.every((role) => roles.includes(role))
     return { events: isSame && !again ? [] : [{ type: 'changed', payload: { userId, roles } }], answer: undefined }
@@ -47,7 +48,7 @@ export async function removeMember(
   call: Call,
   { check }: Guard = {},
 ): Promise<{ details: ObjectDetails }> {
-  return change(context, place, userId, call, [], (member, own) => {
+  return change(context, place, userId, call, {}, (member, { own }) => {
     const state = existing(member)
     permitByMemberships(own, permission, state.roles)
     check?.(member)
@@ -75,17 +76,16 @@ async function change(
   place: Place,
   userId: string,
   call: Call,
-  objects: { type: string; id: string }[],
-  decide: (member: Aggregate<Member>, own: Aggregate<Member>[], objects: Aggregate[]) => Decision<MemberEvent>,
+  objects: ObjectKeys,
+  decide: (member: Aggregate<Member>, read: ReadBy<ObjectKeys> & { own: Aggregate<Member>[] }) => Decision<MemberEvent>,
 ): Promise<{ details: ObjectDetails }> {
   const id = await findMember(context, place, userId)
   const own = await ownMemberships(context, place, call)
   return context.store.execute({
     aggregate: { type: 'member', id },
-    reads: [...own, ...objects],
+    reads: { own, ...objects },
     call,
-    decide: (member: Aggregate<Member>, _now, reads: Aggregate[]) =>
-      decide(member, reads.slice(0, own.length) as Aggregate<Member>[], reads.slice(own.length)),
+    decide: (member: Aggregate<Member>, _now, read) => decide(member, read),
     respond: ({ after }) => ({ details: details(after) }),
   })
 }

@@ -8,7 +8,7 @@ import { coversRole, grantsPermission } from '#lib/rpc/roles'
 import type { Context } from '../context.ts'
 import { memberKey } from '../holdings.ts'
 import { keyKinds } from '../vocabulary/key-kinds.ts'
-import type { Member } from '../vocabulary/member.ts'
+import { keyOfMember, type Member } from '../vocabulary/member.ts'
 import type { Place } from './place.ts'
 
 /** PERMISSION_DENIED unless the caller's roles at the place cover these, by what the gateway knows of the caller. */
@@ -18,7 +18,11 @@ export function permitRoles(place: Place, roles: string[], { caller }: Call): vo
 }
 
 /** The caller's own memberships whose roles count at a place. A decision about roles reads them. */
-export async function ownMemberships({ sql }: Context, place: Place, { caller }: Call): Promise<AggregateKey[]> {
+export async function ownMemberships(
+  { sql }: Context,
+  place: Place,
+  { caller }: Call,
+): Promise<AggregateKey<Member>[]> {
   const { organizationId } = place
   const keys = [{ organizationId: instance.id }, { organizationId }, place].map(({ organizationId, ...project }) =>
     memberKey(organizationId, { userId: caller.userId, ...project }),
@@ -29,7 +33,7 @@ export async function ownMemberships({ sql }: Context, place: Place, { caller }:
       select * from unnest(${keys.map(({ scope }) => scope)}::text[], ${keys.map(({ key }) => key)}::text[])
     )
   `)
-  return rows.map(({ id }) => ({ type: 'member', id }))
+  return rows.map(({ id }) => keyOfMember(id))
 }
 
 /**

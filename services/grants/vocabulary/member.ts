@@ -1,3 +1,4 @@
+import type { AggregateKey } from '#lib/eventstore/aggregate'
 import type { Removed } from './removed.ts'
 
 /**
@@ -18,6 +19,11 @@ export interface NewMember {
 
 export interface Member extends NewMember {
   removed?: true
+}
+
+/** Names a membership. */
+export function keyOfMember(id: string): AggregateKey<Member> {
+  return { type: 'member', id }
 }
 
 /** The membership after an event. */

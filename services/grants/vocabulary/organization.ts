@@ -1,3 +1,4 @@
+import type { AggregateKey } from '#lib/eventstore/aggregate'
 import type { Effects } from './effects.ts'
 
 export type OrganizationEvent =
@@ -26,6 +27,11 @@ export interface Organization {
   inactive?: true | undefined
   /** Nothing else is kept, and the id stays taken for good. */
   removed?: true
+}
+
+/** Names an organization. */
+export function keyOfOrganization(id: string): AggregateKey<Organization> {
+  return { type: 'organization', id }
 }
 
 /** Whether the organization is deactivated or removed. Its users may do nothing, and roles there count for nothing. */

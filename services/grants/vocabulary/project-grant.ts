@@ -1,3 +1,4 @@
+import type { AggregateKey } from '#lib/eventstore/aggregate'
 import type { Effects } from './effects.ts'
 
 /** The events of the grant of a project to another organization. It belongs to the project's owner. */
@@ -25,6 +26,11 @@ export interface NewProjectGrant {
 export interface ProjectGrant extends NewProjectGrant {
   inactive?: true | undefined
   removed?: true
+}
+
+/** Names the grant of a project. */
+export function keyOfProjectGrant(id: string): AggregateKey<ProjectGrant> {
+  return { type: 'project_grant', id }
 }
 
 /** The project grant after an event. */

@@ -1,3 +1,4 @@
+import type { AggregateKey } from '#lib/eventstore/aggregate'
 import type { Effects } from './effects.ts'
 
 /** The events of a project. It belongs to the organization that owns it. */
@@ -47,6 +48,11 @@ export interface Project {
   inactive?: true | undefined
   /** Nothing else is kept, and the id stays taken for good. */
   removed?: true
+}
+
+/** Names a project. */
+export function keyOfProject(id: string): AggregateKey<Project> {
+  return { type: 'project', id }
 }
 
 export function evolveProject(project: Project | undefined, { type, payload }: ProjectEvent): Project {

@@ -29,10 +29,10 @@ export const addWebhook = {
     const { secret, store: storeSecret } = newSecret(keys, id)
     return store.execute({
       aggregate: { type: 'webhook', id },
-      reads: [tombstones.key(organizationId)],
+      reads: { tombstone: tombstones.key(organizationId) },
       call,
-      decide(_webhook, _now, [tombstone]): Decision<WebhookEvent> {
-        refuseRemovedOrganization(tombstone!)
+      decide(_webhook, _now, { tombstone }): Decision<WebhookEvent> {
+        refuseRemovedOrganization(tombstone)
         return {
           organizationId,
           events: [{ type: 'added', payload: { url, eventTypes, description, allOrganizations } }],

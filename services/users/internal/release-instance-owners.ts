@@ -19,10 +19,10 @@ export async function releaseInstanceOwners(
   const others = isNew ? undefined : await findOthers(store, ownerIds, owners!)
   return store.execute({
     aggregate: ownershipOf(owners!),
-    reads: others?.reads ?? [],
+    reads: { ...others?.reads },
     call,
-    decide(_: Aggregate<Ownership>, _now, reads: Aggregate[]): Decision<OwnershipEvent> {
-      others?.refuseNone(reads)
+    decide(_: Aggregate<Ownership>, _now, read): Decision<OwnershipEvent> {
+      others?.refuseNone(read)
       return {
         organizationId: instance.id,
         events: [{ type: 'released', payload: { releaseId } }],

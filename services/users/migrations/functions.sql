@@ -182,6 +182,20 @@ begin
 end
 $$;
 
+-- Keeps a one-time code in place of the one before it for the same purpose. A user has at most so many of a kind: those go
+-- that end first.
+create or replace function keep_one_time_code(
+  kind text, id text, user_id text, purpose text, browser_id text, expires_at timestamptz, detail bytea, most int
+) returns void language sql as $$
+  select pg_advisory_xact_lock(hashtextextended(concat_ws('/', current_schema(), 'secrets', $1, $3), 0));
+  delete from secrets s where s.user_id = $3 and s.kind = $1 and s.purpose = $4;
+  delete from secrets s where s.kind = $1 and s.id in (
+    select o.id from secrets o where o.user_id = $3 and o.kind = $1 and o.purpose is not null
+    order by o.expires_at desc, o.id offset $8 - 1
+  );
+  insert into secrets (kind, id, user_id, purpose, browser_id, expires_at, detail) values ($1, $2, $3, $4, $5, $6, $7);
+$$;
+
 create or replace function keep_tokens(rows json) returns void language plpgsql as $$
 begin
   insert into tokens select * from json_populate_recordset(null::tokens, rows);

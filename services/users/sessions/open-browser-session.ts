@@ -14,7 +14,7 @@ import { isActive } from '../directory/states/user-state.ts'
 import { newToken } from '../directory/tokens/token.ts'
 import type { Session, SessionEvent } from './events/session.ts'
 import { outlives, signOutsOf } from '../directory/events/sign-outs.ts'
-import { passwordOf, type User } from '../directory/events/user.ts'
+import { passwordOf, type User, userKey } from '../directory/events/user.ts'
 import { credentialsInvalid } from '../directory/passwords/check-password.ts'
 import type { LoginUser } from '../directory/login-names/login-user.ts'
 import { storeSession } from './sessions.ts'
@@ -51,10 +51,9 @@ export async function openBrowserSession(
   return store.execute({
     aggregate: { type: 'session', id: sessionId },
     call: { caller: { userId }, requestId, deadline },
-    reads: [{ type: 'user', id: userId }, statuses.key(organizationId)],
-    decide(session: Aggregate<Session>, now, [user, status]): Decision<SessionEvent> {
-      const { state } = user as Aggregate<User>
-      if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status!)) throw credentialsInvalid()
+    reads: { user: userKey(userId), status: statuses.key(organizationId) },
+    decide(session: Aggregate<Session>, now, { user: { state }, status }): Decision<SessionEvent> {
+      if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status)) throw credentialsInvalid()
       if (goesOn && !mayGoOn(session, state)) throw new Superseded()
       const end = new Date(now.getTime() + passwordCheckLifetime * 1000)
       const expiresAt = end.toISOString()

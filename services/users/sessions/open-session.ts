@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import { details } from '#lib/eventstore/aggregate'
 import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Statement } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
@@ -15,7 +15,7 @@ import { isActive } from '../directory/states/user-state.ts'
 import { newToken } from '../directory/tokens/token.ts'
 import type { SessionEvent } from './events/session.ts'
 import { signOutsOf } from '../directory/events/sign-outs.ts'
-import { passwordOf, type User } from '../directory/events/user.ts'
+import { passwordOf, userKey } from '../directory/events/user.ts'
 import { credentialsInvalid } from '../directory/passwords/check-password.ts'
 import { storeSession } from './sessions.ts'
 
@@ -53,11 +53,10 @@ export async function openSession(
     aggregate: { type: 'session', id: sessionId },
     // If-Match is left out: a mismatch would reveal a right password and leave no session.
     call: { caller: { ...caller, userId }, requestId, deadline, ...(once && { once }) },
-    reads: [{ type: 'user', id: userId }, statuses.key(organizationId)],
-    decide(_session, now, [user, status]): Decision<SessionEvent, Date> {
-      const { state } = user as Aggregate<User>
+    reads: { user: userKey(userId), status: statuses.key(organizationId) },
+    decide(_session, now, { user: { state }, status }): Decision<SessionEvent, Date> {
       // The password that was checked may have been changed meanwhile.
-      if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status!)) throw credentialsInvalid()
+      if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status)) throw credentialsInvalid()
       const end = sessionEnd(policy, now, lifetime)
       const token = { userId, organizationId, human: true, sessionId, expiresAt: end }
       const factors = [{ kind: 'password' as const, at: now.toISOString() }]

@@ -19,7 +19,7 @@ export async function updateOIDCConfig(
     aggregate: { type: 'application', id: request.appId },
     reads: readsOfNamed(request.organizationId),
     call,
-    decide(application: Aggregate<Application>, _now, [named]): Decision<ApplicationEvent> {
+    decide(application: Aggregate<Application>, _now, { named }): Decision<ApplicationEvent> {
       const { id, state } = changeableApplication(application, request, call)
       if (!state.oidc) throw typeMismatch()
       // What is not sent stays, so the whole is known only here.

@@ -10,8 +10,8 @@ import { refuseInactive } from '../../organizations/active-organization.ts'
 import type { Context } from '../../context.ts'
 import { ownProject, refuseInactiveProject } from '../../projects/own-project.ts'
 import { projectGrantKeys } from '../../projects/role-keys.ts'
-import type { Organization } from '../../vocabulary/organization.ts'
-import type { Project } from '../../vocabulary/project.ts'
+import { keyOfOrganization, type Organization } from '../../vocabulary/organization.ts'
+import { keyOfProject, type Project } from '../../vocabulary/project.ts'
 import type { ProjectGrant, ProjectGrantEvent } from '../../vocabulary/project-grant.ts'
 
 export const addProjectGrant = {
@@ -27,15 +27,15 @@ export const addProjectGrant = {
     return store.execute({
       aggregate: { type: 'project_grant', id: request.grantId ?? uuid() },
       creates: true,
-      reads: [
-        { type: 'project', id: request.projectId },
-        { type: 'organization', id: request.grantedOrgId },
-        { type: 'organization', id: call.organizationId },
-      ],
+      reads: {
+        project: keyOfProject(request.projectId),
+        granted: keyOfOrganization(request.grantedOrgId),
+        owner: keyOfOrganization(call.organizationId),
+      },
       call,
-      decide(grant: Aggregate<ProjectGrant>, _now, [project, granted, owner]) {
-        refuseInactive(owner!)
-        const decision = decide(project!, granted!, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
+      decide(grant: Aggregate<ProjectGrant>, _now, { project, granted, owner }) {
+        refuseInactive(owner)
+        const decision = decide(project, granted, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
         refuseTakenId(grant)
         return decision
       },

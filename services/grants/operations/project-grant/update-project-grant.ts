@@ -5,7 +5,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { ownProjectGrant, projectGrantNotFound } from '../../projects/own-project-grant.ts'
 import { projectGrantKeys, sameKeys } from '../../projects/role-keys.ts'
-import type { Project } from '../../vocabulary/project.ts'
+import { keyOfProject, type Project } from '../../vocabulary/project.ts'
 import type { ProjectGrant, ProjectGrantEvent } from '../../vocabulary/project-grant.ts'
 
 export async function updateProjectGrant(
@@ -15,10 +15,10 @@ export async function updateProjectGrant(
 ): Promise<UpdateProjectGrantResponse> {
   return store.execute({
     aggregate: { type: 'project_grant', id: request.grantId },
-    reads: [{ type: 'project', id: request.projectId }],
+    reads: { project: keyOfProject(request.projectId) },
     call,
-    decide: (grant: Aggregate<ProjectGrant>, _now, [project]) =>
-      decide(grant, project!, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS),
+    decide: (grant: Aggregate<ProjectGrant>, _now, { project }) =>
+      decide(grant, project, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS),
     respond: ({ after }) => ({ details: details(after) }),
   })
 }

@@ -8,6 +8,7 @@ import { permitChosenId, refuseTakenId } from '../../chosen-id.ts'
 import { changedChecks } from '../../projects/changed-checks.ts'
 import { refuseInactive } from '../../organizations/active-organization.ts'
 import type { Context } from '../../context.ts'
+import { keyOfOrganization } from '../../vocabulary/organization.ts'
 import type { Project, ProjectEvent } from '../../vocabulary/project.ts'
 
 export const addProject = {
@@ -22,10 +23,10 @@ export const addProject = {
     return store.execute({
       aggregate: { type: 'project', id: projectId ?? uuid() },
       creates: true,
-      reads: [{ type: 'organization', id: call.organizationId }],
+      reads: { organization: keyOfOrganization(call.organizationId) },
       call,
-      decide(project: Aggregate<Project>, _now, [organization]): Decision<ProjectEvent> {
-        refuseInactive(organization!)
+      decide(project: Aggregate<Project>, _now, { organization }): Decision<ProjectEvent> {
+        refuseInactive(organization)
         refuseTakenId(project)
         return {
           organizationId: call.organizationId,

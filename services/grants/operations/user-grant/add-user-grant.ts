@@ -13,8 +13,9 @@ import { refuseRemoved, removalTombstone } from '../../tombstones.ts'
 import { refuseInactiveProject } from '../../projects/own-project.ts'
 import { userGrantKeys } from '../../projects/role-keys.ts'
 import type { NewUserGrant, UserGrant, UserGrantEvent } from '../../vocabulary/user-grant.ts'
-import type { Project } from '../../vocabulary/project.ts'
-import type { ProjectGrant } from '../../vocabulary/project-grant.ts'
+import { keyOfOrganization } from '../../vocabulary/organization.ts'
+import { keyOfProject, type Project } from '../../vocabulary/project.ts'
+import { keyOfProjectGrant, type ProjectGrant } from '../../vocabulary/project-grant.ts'
 
 export const addUserGrant = {
   permit({ userGrantId }: AddUserGrantRequest, { caller }: Call): void {
@@ -34,25 +35,29 @@ export function createUserGrant(
   request: AddUserGrantRequest,
   call: Call,
   grantId: string | undefined,
-): Command<UserGrant, UserGrantEvent, void, AddUserGrantResponse> {
+): Command<UserGrant, UserGrantEvent, void, AddUserGrantResponse, ReturnType<typeof keysFor>> {
   return {
     aggregate: { type: 'user_grant', id: request.userGrantId ?? uuid() },
     creates: true,
-    reads: [
-      removalTombstone(request.userId),
-      { type: 'organization', id: call.organizationId },
-      { type: 'project', id: request.projectId },
-      ...(grantId === undefined ? [] : [{ type: 'project_grant', id: grantId }]),
-    ],
+    reads: keysFor(request, call.organizationId, grantId),
     call,
-    decide(userGrant, _now, [tombstone, organization, project, grant]) {
-      refuseRemoved(tombstone!)
-      refuseInactive(organization!)
-      const decision = decide(project!, grant, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
+    decide(userGrant, _now, { tombstone, organization, project, grant }) {
+      refuseRemoved(tombstone)
+      refuseInactive(organization)
+      const decision = decide(project, grant, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
       refuseTakenId(userGrant)
       return decision
     },
     respond: ({ after }) => ({ userGrantId: after.id, details: details(after) }),
+  }
+}
+
+function keysFor({ userId, projectId }: AddUserGrantRequest, organizationId: string, grantId: string | undefined) {
+  return {
+    tombstone: removalTombstone(userId),
+    organization: keyOfOrganization(organizationId),
+    project: keyOfProject(projectId),
+    grant: grantId === undefined ? undefined : keyOfProjectGrant(grantId),
   }
 }
 

@@ -5,8 +5,8 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { ownUserGrant } from '../../own-user-grant.ts'
 import { sameKeys, userGrantKeys } from '../../projects/role-keys.ts'
-import type { Project } from '../../vocabulary/project.ts'
-import type { ProjectGrant } from '../../vocabulary/project-grant.ts'
+import { keyOfProject, type Project } from '../../vocabulary/project.ts'
+import { keyOfProjectGrant, type ProjectGrant } from '../../vocabulary/project-grant.ts'
 import type { UserGrant, UserGrantEvent } from '../../vocabulary/user-grant.ts'
 
 export async function updateUserGrant(
@@ -20,15 +20,15 @@ export async function updateUserGrant(
   const { projectId, projectGrantId } = ownUserGrant(grant, userId, call.organizationId)
   return store.execute({
     aggregate: { type: 'user_grant', id: grantId },
-    reads: [
-      { type: 'project', id: projectId },
-      ...(projectGrantId === '' ? [] : [{ type: 'project_grant', id: projectGrantId }]),
-    ],
+    reads: {
+      project: keyOfProject(projectId),
+      projectGrant: projectGrantId === '' ? undefined : keyOfProjectGrant(projectGrantId),
+    },
     call,
-    decide: (aggregate: Aggregate<UserGrant>, _now, [project, projectGrant]) =>
+    decide: (aggregate: Aggregate<UserGrant>, _now, { project, projectGrant }) =>
       decide(
         ownUserGrant(aggregate, userId, call.organizationId),
-        project!,
+        project,
         projectGrant,
         request.roleKeys,
         config.GRANT_MAX_ROLE_KEYS,

@@ -1,11 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { encryptionKey } from '#lib/encryption/keys'
-import { deriveCode, matchesCode, newCode } from './code.ts'
+import { purposes } from '../secrets/purposes.ts'
+import { type CodePurpose, deriveCode, matchesCode, newCode } from './code.ts'
 
 const key = randomBytes(32).toString('base64')
 const keys = encryptionKey.read(key)
 const now = new Date('2026-11-20T12:00:00Z')
+const otherPurposes = Object.entries(purposes).flatMap(([purpose, { form }]) =>
+  form === 'code' && purpose !== 'email-code' ? [purpose as CodePurpose] : [],
+)
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 
 describe('a code', () => {
@@ -34,8 +38,7 @@ describe('a code', () => {
       deriveCode(keys, facts, 'guinevere', 'a@example.com'),
       deriveCode(keys, facts, 'arthur', 'b@example.com'),
       deriveCode(keys, newCode(randomUUID(), keys, 3600, now), 'arthur', 'a@example.com'),
-      deriveCode(keys, facts, 'arthur', 'a@example.com', 'password-code'),
-      deriveCode(keys, facts, 'arthur', 'a@example.com', 'registration-code'),
+      ...otherPurposes.map((purpose) => deriveCode(keys, facts, 'arthur', 'a@example.com', purpose)),
       deriveCode(other, { ...facts, keyId: other.currentId }, 'arthur', 'a@example.com'),
     ]
     expect(new Set(codes).size).toBe(codes.length)

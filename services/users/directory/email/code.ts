@@ -1,13 +1,14 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Keyring } from '#lib/encryption/keys'
 import type { NewCode } from '../events/code.ts'
+import type { PurposesWith } from '../secrets/purposes.ts'
 
 // 32 symbols: five bits make one symbol, and all are equally likely. No symbol looks like another.
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 const length = 6
 
-/** What a code proves. Each has a key of its own, so that no code is good for another purpose. */
-export type CodePurpose = 'email-code' | 'password-code' | 'registration-code'
+/** What a code proves. */
+export type CodePurpose = PurposesWith<{ form: 'code' }>
 
 /** The facts of a new code; `lifetime` in seconds. */
 export function newCode(codeId: string, keys: Keyring, lifetime: number, now: Date): NewCode {

@@ -3,7 +3,7 @@ import { orUnavailable } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import type { User } from '../events/user.ts'
+import { type User, userKey } from '../events/user.ts'
 
 type Mail = Omit<MailKey, 'kind'>
 
@@ -27,11 +27,10 @@ export function endByEvent<State>(
   return ({ store }, { userId, codeId, failure }, call) =>
     store.execute({
       aggregate: { type, id: userId },
-      reads: [{ type: 'user', id: userId }],
+      reads: { user: userKey(userId) },
       call,
-      decide({ state }: Aggregate<State>, _now, [user]: Aggregate<User>[]) {
-        const { organizationId } = user!
-        if (!waits(state, user!.state, codeId)) return { events: [], answer: undefined }
+      decide({ state }: Aggregate<State>, _now, { user: { state: user, organizationId } }) {
+        if (!waits(state, user, codeId)) return { events: [], answer: undefined }
         const payload = { [idName]: codeId, ...(failure !== undefined && { failure }) }
         return {
           organizationId,

@@ -1,9 +1,6 @@
 import type { Sql } from '#lib/database/database'
 import type { Keyring } from '#lib/encryption/keys'
-import type { CodePurpose } from './code.ts'
-
-const purposes: string[] = ['email-code', 'password-code', 'registration-code'] satisfies CodePurpose[]
-const isSalted = (purpose: string) => purposes.includes(purpose) || purpose.startsWith('secret-')
+import { isSalted } from '../secrets/purposes.ts'
 
 /**
  * The keys, which derive codes and one-time secrets with the present salt. The operator changes it to end all of them:

@@ -1,3 +1,4 @@
+import type { AggregateKey } from '#lib/eventstore/aggregate'
 import { type Code, isAlive, type NewCode } from './code.ts'
 import { type Human, withinAnHour } from './human.ts'
 
@@ -23,6 +24,11 @@ export interface PasswordCode extends Code {
   round: number
   /** When codes were requested to be mailed, RFC 3339; only those of the last hour. */
   requests: string[]
+}
+
+/** Names the code of a user. */
+export function passwordCodeKey(userId: string): AggregateKey<PasswordCode> {
+  return { type: passwordCodeType, id: userId }
 }
 
 /** The last code after an event. */

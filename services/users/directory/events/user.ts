@@ -1,3 +1,4 @@
+import type { AggregateKey } from '#lib/eventstore/aggregate'
 import { RosterError } from '#lib/errors'
 import { type Credentials, noCredentials } from './credentials.ts'
 import { evolveHuman, type Human, type HumanEvent } from './human.ts'
@@ -35,6 +36,11 @@ export interface User extends SignOuts {
   /** The user before a removal that can be undone until `forgetAt`. Everything else takes the user for removed. */
   former?: User
   forgetAt?: string
+}
+
+/** Names a user. */
+export function userKey(id: string): AggregateKey<User> {
+  return { type: 'user', id }
 }
 
 const gone: User = { userName: '', removed: true }

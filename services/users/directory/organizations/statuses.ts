@@ -1,10 +1,13 @@
-import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import type { Store } from '#lib/eventstore/store'
 import { isOpen, organizationStatuses, type OrganizationStatus } from '../../../organization-status.ts'
 import { organizationType } from '../events/organization.ts'
 
 /** What users knows of organizations. */
 export const statuses = organizationStatuses(organizationType)
+
+/** The one that a new user depends on. */
+export type StatusKey = { status: AggregateKey<OrganizationStatus> }
 
 /** Whether an organization is neither deactivated nor removed. A decision reads its status. */
 export async function isOrganizationOpen({ store }: { store: Store }, organizationId: string): Promise<boolean> {
@@ -18,8 +21,7 @@ export async function isOrganizationOpen({ store }: { store: Store }, organizati
  */
 export function beganSinceOpen(
   session: Pick<Aggregate, 'createdAt'>,
-  status: Pick<Aggregate, 'changedAt' | 'state'> | undefined,
+  status: Pick<Aggregate<OrganizationStatus>, 'changedAt' | 'state'> | undefined,
 ): boolean {
-  const known = status?.state as OrganizationStatus | undefined
-  return known?.state !== 'active' || session.createdAt > status!.changedAt
+  return status?.state?.state !== 'active' || session.createdAt > status.changedAt
 }

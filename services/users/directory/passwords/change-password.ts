@@ -2,15 +2,18 @@ import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { RosterError } from '#lib/errors'
 import { type Aggregate, type AggregateKey, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import type { ReadBy } from '#lib/eventstore/reads'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { hashPassword } from './password-hashing.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
 import { passwordOf, type User, type UserEvent } from '../events/user.ts'
+import { type PasswordCode, passwordCodeKey } from '../events/password-code.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
+import type { OrganizationStatus } from '../../../organization-status.ts'
 import { statuses } from '../organizations/statuses.ts'
-import { codeInvalid, countTry, checkCode, codeKeys } from './reset-code.ts'
+import { codeInvalid, countTry, checkCode } from './reset-code.ts'
 import { storePassword } from './store-password.ts'
 
 /** A proof that the caller may change a password: the present one, in a field of the request, or a code. */
@@ -69,9 +72,9 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
   if (proof?.kind === 'code') {
     const organizationId = await countTry(context, userId, proof.code, call)
     return {
-      reads: [codeKeys(userId)[0], statuses.key(organizationId)],
-      holds(user, [code, status], now) {
-        const judged = { user, code: code!.state, status: status!.state, typed: proof.code }
+      reads: { code: passwordCodeKey(userId), status: statuses.key(organizationId) },
+      holds(user, { code, status }, now) {
+        const judged = { user, code: code?.state, status: status?.state, typed: proof.code }
         const { answer, codeId } = checkCode(context.keys, userId, judged, now)
         if (answer !== 'right') throw codeInvalid()
         return codeId
@@ -81,7 +84,7 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
   refuseMachine((await context.store.load<User>('user', userId))?.state)
   const proved = proof && (await proveCurrentPassword(context, userId, proof, call))
   return {
-    reads: [],
+    reads: {},
     holds(user) {
       if (proof && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
       return undefined
@@ -90,11 +93,11 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
 }
 
 interface Proved {
-  reads: AggregateKey[]
-  // Each of the aggregates that were read has a state of its own kind.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  holds(user: User | undefined, read: Aggregate<any>[], now: Date): string | undefined
+  reads: ProofKeys
+  holds(user: User | undefined, read: ReadBy<ProofKeys>, now: Date): string | undefined
 }
+
+type ProofKeys = { code?: AggregateKey<PasswordCode>; status?: AggregateKey<OrganizationStatus> }
 
 // No other session begins authorizations.
 async function sessionToKeep({ store }: Context, id: string): Promise<string | undefined> {

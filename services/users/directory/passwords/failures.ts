@@ -7,7 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import { throttled } from '#lib/throttled'
 import type { Context } from '../../context.ts'
 import { type SignIn, type SignInEvent, signInType } from '../events/sign-in.ts'
-import type { User } from '../events/user.ts'
+import { userKey } from '../events/user.ts'
 import type { LoginUser } from '../login-names/login-user.ts'
 
 const countFor = 60
@@ -96,10 +96,10 @@ function record(
   let isDone = false
   return store.execute({
     aggregate: { type: signInType, id: userId },
-    reads: [{ type: 'user', id: userId }],
+    reads: { user: userKey(userId) },
     call: { caller: anonymous, requestId, deadline: Date.now() + workFor },
-    decide(signIns: Aggregate<SignIn>, _now, [user]) {
-      const isGone = (user as Aggregate<User>).state?.human === undefined
+    decide(signIns: Aggregate<SignIn>, _now, { user }) {
+      const isGone = user.state?.human === undefined
       const decision = isGone ? nothing : decide(signIns)
       isDone = isGone || decision.events.length > 0
       return decision

@@ -1,6 +1,7 @@
 import { invalid } from '#lib/errors'
-import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
+import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { loadReads } from '#lib/eventstore/load-reads'
 import type { Keyring } from '#lib/encryption/keys'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
@@ -9,18 +10,10 @@ import { isOpen, type OrganizationStatus } from '../../../organization-status.ts
 import { statuses } from '../organizations/statuses.ts'
 import { isActive } from '../states/user-state.ts'
 import type { NewCode } from '../events/code.ts'
-import { canRenew, type PasswordCode, type PasswordCodeEvent, passwordCodeType } from '../events/password-code.ts'
+import { canRenew, type PasswordCode, type PasswordCodeEvent, passwordCodeKey } from '../events/password-code.ts'
 import { mayStillActOn } from '../may-act-on.ts'
 import { seersOf } from './recovery.ts'
-import type { User } from '../events/user.ts'
-
-/** The aggregates that say whether a code is right: the code and its user. */
-export function codeKeys(userId: string): [code: AggregateKey, user: AggregateKey] {
-  return [
-    { type: passwordCodeType, id: userId },
-    { type: 'user', id: userId },
-  ]
-}
+import { type User, userKey } from '../events/user.ts'
 
 type Answer = 'right' | 'wrong' | 'dead'
 
@@ -53,11 +46,7 @@ export function checkCode(
  */
 export async function countTry(context: Context, userId: string, typed: string, call: Call): Promise<string> {
   const { store, keys } = context
-  const [codeKey, userKey] = codeKeys(userId)
-  const [code, user] = await Promise.all([
-    store.load<PasswordCode>(codeKey.type, userId),
-    store.load<User>(userKey.type, userId),
-  ])
+  const { code, user } = await loadReads(store, { code: passwordCodeKey(userId), user: userKey(userId) })
   const seen = checkCode(keys, userId, { user: user?.state, code: code?.state, typed }, user?.readAt ?? anyTime)
   // Only where the code is right, so that a wrong one takes the same work for all.
   if (
@@ -68,17 +57,13 @@ export async function countTry(context: Context, userId: string, typed: string, 
   const organizationId = user?.organizationId ?? ''
   const { caller, requestId, deadline, once } = call
   await store.execute({
-    aggregate: codeKey,
-    reads: [userKey, statuses.key(organizationId)],
+    aggregate: passwordCodeKey(userId),
+    reads: { user: userKey(userId), status: statuses.key(organizationId) },
     // If-Match is about the user. The answer to a right code is yet to be made, so only a refusal is stored here.
     call: { caller, requestId, deadline, ...(once && seen.answer !== 'right' && { once }) },
-    decide({ state }: Aggregate<PasswordCode>, now, [of, status]): Decision<PasswordCodeEvent> {
-      const { answer, codeId } = checkCode(
-        keys,
-        userId,
-        { user: of!.state, code: state, status: status!.state, typed },
-        now,
-      )
+    decide({ state }: Aggregate<PasswordCode>, now, read): Decision<PasswordCodeEvent> {
+      const judged = { user: read.user.state, code: state, status: read.status.state, typed }
+      const { answer, codeId } = checkCode(keys, userId, judged, now)
       if (answer === 'right' && seen.answer === 'right') return { events: [], answer: undefined }
       const refused = { answer: undefined, error: codeInvalid() }
       if (answer === 'wrong') return { events: [{ type: 'rejected', payload: { codeId } }], ...refused }

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { encryptionKey } from '#lib/encryption/keys'
+import { purposes } from './purposes.ts'
 import { makeSecret, readSecret, type SecretKind } from './secret.ts'
 
 const [first, second] = [0, 1].map(() => randomBytes(32).toString('base64'))
 const keys = encryptionKey.read(first!)
-const kinds: SecretKind[] = ['code', 'form', 'refresh-token']
+const kinds = Object.entries(purposes).flatMap(([purpose, { form }]) =>
+  form === 'text' ? [purpose.replace('secret-', '') as SecretKind] : [],
+)
 const record = ['an-id', 'ä, "quoted"']
 
 test.each(kinds.flatMap((made) => kinds.map((read) => [made, read] as const)))('a %s is read as a %s', (made, read) => {

@@ -1,8 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Keyring } from '#lib/encryption/keys'
+import type { PurposesWith } from './purposes.ts'
 
-/** What a one-time secret is for. Each has a key of its own, so that no text is good for another purpose. */
-export type SecretKind = 'code' | 'form' | 'refresh-token'
+/** What a text is for. Its purpose has a prefix. */
+export type SecretKind = AfterPrefix<PurposesWith<{ form: 'text' }>>
+type AfterPrefix<Purpose> = Purpose extends `secret-${infer Kind}` ? Kind : never
 
 const [idBytes, macBytes] = [4, 32]
 

@@ -39,15 +39,15 @@ export async function changeState<More = unknown>(
   return store.execute({
     aggregate: { type: 'user', id: userId },
     // The other owners stay unchanged until this is stored: of two owners removed at once, the second is then the last.
-    reads: [ownership, ...(others ? others.reads : [])],
+    reads: { ownership, ...(others && others.reads) },
     call,
     ...(unreadable && { evenUnreadable: true }),
-    decide({ state, organizationId, ...user }: Aggregate<User>, now, [current, ...reads]: Aggregate[]) {
+    decide({ state, organizationId, ...user }: Aggregate<User>, now, { ownership: current, ...read }) {
       const decision = unreadable && user.unreadable ? unreadable() : decide(find(state), organizationId, now)
       if (!decision.events.some(({ type }) => endsUse.has(type))) return decision
-      if (current!.sequence !== (known?.sequence ?? 0))
+      if (current.sequence !== (known?.sequence ?? 0))
         throw new RosterError('ABORTED', 'CONFLICT', 'The roles of the user were changed at the same time.')
-      if (others) others.refuseNone(reads)
+      if (others) others.refuseNone(read)
       return decision
     },
     respond: ({ after }) => ({ details: details(after), ...(more?.(after as Existing<User>) as More) }),

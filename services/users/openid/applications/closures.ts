@@ -3,7 +3,7 @@ import { type Closure, closureType } from '../events/closure.ts'
 import type { Openness } from './application-copy.ts'
 
 /** Names the closure of an application or a project. Every decision that depends on one reads it. */
-export function closureKey(of: 'application' | 'project', id: string): AggregateKey {
+export function closureKey(of: 'application' | 'project', id: string): AggregateKey<Closure> {
   return { type: closureType, id: `${of}-${id}` }
 }
 

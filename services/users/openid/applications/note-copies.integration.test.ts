@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Copied } from '#gen/roster/grants/v1/internal_service'
-import type { Aggregate } from '#lib/eventstore/aggregate'
 import { createStore } from '#lib/eventstore/store'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { createHold } from '#test/support/hold'
 import { model } from '../../model.ts'
 import { callIn, openUsers, type TestUsers } from '../../testing/test-users.ts'
-import type { Closure } from '../events/closure.ts'
 import { closureKey, openness } from './closures.ts'
 import { loadApplication } from './find-application.ts'
 import { noteCopies } from './note-copies.ts'
@@ -71,10 +69,10 @@ test('what was decided on an open application, and would be stored after its rem
   const { arrived, release } = slow.hold()
   const late = store.execute({
     aggregate: { type: 'authentication', id: 'held' },
-    reads: [closureKey('application', 'held')],
+    reads: { closure: closureKey('application', 'held') },
     call: callIn('acme'),
-    decide(_, _now, [closure]) {
-      if (!openness((closure as Aggregate<Closure>).state).isOpen) throw new Error('it is shut')
+    decide(_, _now, { closure }) {
+      if (!openness(closure.state).isOpen) throw new Error('it is shut')
       const payload = { method: 'none', reason: 'method' }
       return { organizationId: 'acme', events: [{ type: 'failed', payload }], answer: undefined }
     },

@@ -1,7 +1,7 @@
-import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
+import { type Found, loadReads } from '#lib/eventstore/load-reads'
+import type { ReadBy } from '#lib/eventstore/reads'
 import { RosterError } from '#lib/errors'
 import type { ServiceCall } from '#lib/rpc/call'
-import type { OrganizationStatus } from '../../../organization-status.ts'
 import { isOpen } from '../../../organization-status.ts'
 import { closureKey, openness } from '../applications/closures.ts'
 import type { ProjectCopy } from '../applications/application-copy.ts'
@@ -11,11 +11,10 @@ import type { Admission, Facts, RequestFacts } from '../judge/facts.ts'
 import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { isActive } from '../../directory/states/user-state.ts'
-import type { Closure } from '../events/closure.ts'
-import { type Consent, consentType, isGiven } from '../events/consent.ts'
-import type { Session } from '../../sessions/events/session.ts'
+import { consentKey, isGiven } from '../events/consent.ts'
+import { sessionKey } from '../../sessions/events/session.ts'
 import { outlives } from '../../directory/events/sign-outs.ts'
-import type { User } from '../../directory/events/user.ts'
+import { userKey } from '../../directory/events/user.ts'
 import type { RequestedApplication } from '../request/read-parameters.ts'
 
 /** A person with a session in a browser, before an application. */
@@ -35,42 +34,32 @@ export interface SignedInUser extends RequestedApplication {
 /** What an signedInUser begins with. */
 export type UnloadedUser = Omit<SignedInUser, 'access' | 'policy'>
 
-export function consentKey(applicationId: string, userId: string): AggregateKey {
-  return { type: consentType, id: `${applicationId}-${userId}` }
-}
-
 /** The aggregates that the facts come from. A decision that depends on the facts reads them. */
-export function factKeys({ application, project, sessionId, userId, organizationId }: UnloadedUser): AggregateKey[] {
-  return [
-    { type: 'user', id: userId },
-    { type: 'session', id: sessionId },
-    statuses.key(organizationId),
-    statuses.key(project.organizationId),
-    closureKey('application', application.id),
-    closureKey('project', project.id),
-    consentKey(application.id, userId),
-  ]
+export function factKeys({ application, project, sessionId, userId, organizationId }: UnloadedUser) {
+  return {
+    user: userKey(userId),
+    session: sessionKey(sessionId),
+    status: statuses.key(organizationId),
+    ofProject: statuses.key(project.organizationId),
+    closure: closureKey('application', application.id),
+    projectClosure: closureKey('project', project.id),
+    consent: consentKey(application.id, userId),
+  }
 }
 
-/** The facts, from the aggregates of `factKeys` in their order. Pure. */
+type FactKeys = ReturnType<typeof factKeys>
+
+/** The facts, from the aggregates of `factKeys`. Pure. */
 export function factsFrom(
   signedInUser: SignedInUser,
-  // Each has a state of its own kind.
-  read: (Aggregate | undefined)[],
+  read: { [Name in keyof FactKeys]: ReadBy<FactKeys>[Name] | undefined },
   request: RequestFacts | undefined,
   now: Date,
 ): Facts {
   const { browserId, sessionId, userId, organizationId, access, policy, application, project } = signedInUser
-  const [, begun, ofHome] = read
-  const [user, session, status, ofProject, closure, projectClosure, consent] = read.map((each) => each?.state) as [
-    User | undefined,
-    Session | undefined,
-    OrganizationStatus | undefined,
-    OrganizationStatus | undefined,
-    Closure | undefined,
-    Closure | undefined,
-    Consent | undefined,
-  ]
+  const { session: begun, status: ofHome } = read
+  const [user, session, consent] = [read.user?.state, begun?.state, read.consent?.state]
+  const [status, ofProject] = [ofHome?.state, read.ofProject?.state]
   return {
     user: user && {
       id: userId,
@@ -81,8 +70,8 @@ export function factsFrom(
     },
     organization: { isOpen: isOpen({ state: status }), revision: status?.sequence ?? 0 },
     projectOrganization: { isOpen: isOpen({ state: ofProject }), revision: ofProject?.sequence ?? 0 },
-    application: { ...application, ...openness(closure) },
-    project: { ...project, ...openness(projectClosure) },
+    application: { ...application, ...openness(read.closure?.state) },
+    project: { ...project, ...openness(read.projectClosure?.state) },
     access,
     session: session && {
       id: sessionId,
@@ -106,7 +95,7 @@ export function factsFrom(
 /** An signedInUser with the aggregates of `factKeys`. */
 export interface LoadedUser {
   signedInUser: SignedInUser
-  reads: Parameters<typeof factsFrom>[1]
+  reads: Found<FactKeys>
 }
 
 /** Reads all of it together, since loads of the same moment share a statement. UNAVAILABLE; errors of grants. */
@@ -125,7 +114,7 @@ export async function loadSignedInUser(
 
 /** The aggregates of `factKeys`. UNAVAILABLE STORE_UNAVAILABLE. */
 export function readFacts({ store }: Pick<Context, 'store'>, unloaded: UnloadedUser): Promise<LoadedUser['reads']> {
-  return Promise.all(factKeys(unloaded).map(({ type, id }) => store.load(type, id)))
+  return loadReads(store, factKeys(unloaded))
 }
 
 /** What lets a user into a project that checks who comes: grants is asked each time, unless they are of its owner. */

@@ -5,11 +5,11 @@ import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { isActive } from '../../directory/states/user-state.ts'
-import type { Consent, ConsentEvent } from '../events/consent.ts'
-import type { Session } from '../../sessions/events/session.ts'
-import type { User } from '../../directory/events/user.ts'
+import { type Consent, type ConsentEvent, consentKey } from '../events/consent.ts'
+import { sessionKey } from '../../sessions/events/session.ts'
+import { userKey } from '../../directory/events/user.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
-import { type SignedInUser, consentKey } from '../authorization/facts-of.ts'
+import type { SignedInUser } from '../authorization/facts-of.ts'
 import { stillOpen } from '../request/request-row.ts'
 
 /**
@@ -25,15 +25,10 @@ export async function giveConsent(
 ): Promise<void> {
   await store.execute({
     aggregate: consentKey(application.id, userId),
-    reads: [
-      { type: 'user', id: userId },
-      { type: 'session', id: sessionId },
-    ],
+    reads: { user: userKey(userId), session: sessionKey(sessionId) },
     call: { caller: { userId }, requestId, deadline },
-    decide(_consent: Aggregate<Consent>, _now, [user, session]): Decision<ConsentEvent> {
-      const isGone =
-        !isActive((user as Aggregate<User>).state) || (session as Aggregate<Session>).state?.ended !== false
-      if (isGone) throw new Superseded()
+    decide(_consent: Aggregate<Consent>, _now, { user, session }): Decision<ConsentEvent> {
+      if (!isActive(user.state) || session.state?.ended !== false) throw new Superseded()
       return {
         organizationId,
         events: [{ type: 'given', payload: { userId, applicationId: application.id, scopes: [...scopes] } }],

@@ -3,10 +3,9 @@ import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { consentKey } from '../authorization/facts-of.ts'
 import type { Context } from '../../context.ts'
 import { requireMayActOn } from '../../directory/may-act-on.ts'
-import { type Consent, type ConsentEvent, isGiven } from '../events/consent.ts'
+import { type Consent, type ConsentEvent, consentKey, isGiven } from '../events/consent.ts'
 
 export const withdrawConsent = {
   permit: ({ userId }: WithdrawConsentRequest, call: Call, _holdsPermission: boolean, context: Context) =>

@@ -1,3 +1,4 @@
+import type { AggregateKey } from '#lib/eventstore/aggregate'
 /** The aggregate of what a user lets an application have. Its id is `<application id>-<user id>`. */
 export const consentType = 'user.consent'
 
@@ -14,6 +15,11 @@ export interface Consent {
   withoutScope?: true
   /** How often it was taken back. Missing: never. */
   withdrawals?: number
+}
+
+/** Names the consent of a user to an application. */
+export function consentKey(applicationId: string, userId: string): AggregateKey<Consent> {
+  return { type: consentType, id: `${applicationId}-${userId}` }
 }
 
 export function evolveConsent(consent: Consent | undefined, { type, payload }: ConsentEvent): Consent {

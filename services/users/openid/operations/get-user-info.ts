@@ -36,7 +36,8 @@ async function describePerson(
   call: Call,
 ): Promise<GetUserInfoResponse> {
   const person = await findPerson(context, 'userinfo', authorizationId, call)
-  if (person?.allowed.userId !== call.caller.userId)
+  const user = person?.reads.user
+  if (!user || person.allowed.userId !== call.caller.userId)
     throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.')
   const { allowed, authorization } = person
   const { application, project } = allowed
@@ -48,7 +49,6 @@ async function describePerson(
     names: isNamed('organization_roles') ? new Set([...asked.names, 'roles']) : asked.names,
     projectId: isNamed('roles') || isNamed('project_roles') ? project.id : asked.projectId,
   }
-  const user = person.reads[0] as Existing<User>
   const [{ projectOrganizationId: _, ...roles }, claims] = await Promise.all([
     findRoles(context, user, wanted, call),
     userClaims(context, user, wantedBy(scopes, named), project.organizationId),

@@ -18,7 +18,7 @@ import { statuses } from '../../directory/organizations/statuses.ts'
 import { isOpen } from '../../../organization-status.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { living } from '../../directory/events/credentials.ts'
-import { credentialsOf, type User } from '../../directory/events/user.ts'
+import { credentialsOf, type User, userKey } from '../../directory/events/user.ts'
 
 /** The facts that an access token is made from. */
 export interface Grant {
@@ -50,15 +50,15 @@ export async function issueAccessToken(context: Context, grant: Grant, call: Cal
   const token = await makeToken(context, grant)
   const { requestId, deadline, once } = call
   const userId = grant.client.machine.id
-  return context.store.execute<object, AuthenticationEvent, void, IssueTokenResponse>({
+  return context.store.execute({
     aggregate: { type: 'authentication', id: userId },
-    reads: [{ type: 'user', id: userId }, statuses.key(grant.client.machine.organizationId)],
+    reads: { user: userKey(userId), status: statuses.key(grant.client.machine.organizationId) },
     call: { caller: { ...anonymous, userId }, requestId, deadline, ...(once && { once }) },
-    decide(_, now, [user, status]) {
-      if (!isOpen(status!)) throw grant.client.refusal
-      return decide(grant, token, user!, now)
+    decide(_, now, { user, status }) {
+      if (!isOpen(status)) throw grant.client.refusal
+      return decide(grant, token, user, now)
     },
-    respond: () => ({
+    respond: (): IssueTokenResponse => ({
       accessToken: token.text,
       tokenType: grant.bound ? 'DPoP' : 'Bearer',
       expiresIn: (token.expiresAt.getTime() - token.issuedAt.getTime()) / 1000,

@@ -5,7 +5,7 @@ import {
   SignInReason,
 } from '#gen/roster/users/v1/session_service'
 import type { AggregateKey } from '#lib/eventstore/aggregate'
-import { consentKey } from '../../openid/authorization/facts-of.ts'
+import { consentKey } from '../../openid/events/consent.ts'
 import type { Facts } from '../../openid/judge/facts.ts'
 import { isAllowed, type Lack, type Reason } from '../../openid/judge/judge.ts'
 import { authorizationType } from '../../openid/events/authorization.ts'

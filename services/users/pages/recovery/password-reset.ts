@@ -7,15 +7,14 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { checkTemplate, linkTargets } from '../../directory/email/link.ts'
 import { canRecover, makeCode } from '../../directory/passwords/recovery.ts'
-import { codeKeys } from '../../directory/passwords/reset-code.ts'
 import { mayStillActOn, requireMayActOn } from '../../directory/may-act-on.ts'
 import { isOpen } from '../../../organization-status.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
 import { existing, isActive } from '../../directory/states/user-state.ts'
 import { throttle } from '../../directory/rate-limits/throttle.ts'
 import { withinAnHour } from '../../directory/events/human.ts'
-import type { PasswordCode } from '../../directory/events/password-code.ts'
-import type { User } from '../../directory/events/user.ts'
+import { type PasswordCode, passwordCodeKey } from '../../directory/events/password-code.ts'
+import { type User, userKey } from '../../directory/events/user.ts'
 
 export const passwordReset = {
   async permit(request: PasswordResetRequest, call: Call, _holdsPermission: boolean, context: Context): Promise<void> {
@@ -34,20 +33,19 @@ export const passwordReset = {
 
   async handle(context: Context, request: PasswordResetRequest, call: Call): Promise<PasswordResetResponse> {
     const { userId, medium } = request
-    const [code, user] = codeKeys(userId)
     const [codeId, returned] = [randomUUID(), medium?.$case === 'returnCode']
     const before = await context.store.load<User>('user', userId)
     const setBy = before?.state.human?.emailSetBy
     const isTrusted = returned || (await mayStillActOn(context, [setBy], userId, call))
     return context.store.execute({
-      aggregate: code,
-      reads: [user, statuses.key(before?.organizationId ?? '')],
-      matchesRead: true,
+      aggregate: passwordCodeKey(userId),
+      reads: { user: userKey(userId), status: statuses.key(before?.organizationId ?? '') },
+      matchesRead: 'user',
       call,
-      decide({ state }: Aggregate<PasswordCode>, now, [of, status]) {
-        const { human } = existing((of as Aggregate<User>).state)
+      decide({ state }: Aggregate<PasswordCode>, now, { user, status }) {
+        const { human } = existing(user.state)
         if (!human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a password.')
-        if (!isActive(of!.state) || !isOpen(status!)) throw notActive()
+        if (!isActive(user.state) || !isOpen(status)) throw notActive()
         const mayRecover = isTrusted && human.emailSetBy === setBy && canRecover(human, context.config, now)
         if (!returned && !mayRecover) throw cannotRecover()
         const requests = withinAnHour(state?.requests ?? [], now)
@@ -55,8 +53,8 @@ export const passwordReset = {
           for (const [most, seconds] of mailedCodes) throttle(requests, most, seconds, now, 'CODE_THROTTLED')
         const asked = { by: 'code' as const, askedBy: call.caller.userId }
         const recovery = { codeId, human, returned, urlTemplate: templateOf(request), ...asked }
-        const { answer: verificationCode, ...decision } = makeCode(context, of!, recovery, now)
-        return { ...decision, answer: { details: details(of!), verificationCode } }
+        const { answer: verificationCode, ...decision } = makeCode(context, user, recovery, now)
+        return { ...decision, answer: { details: details(user), verificationCode } }
       },
       respond: ({ answer }) => answer,
     })

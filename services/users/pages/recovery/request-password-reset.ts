@@ -9,7 +9,6 @@ import { countLimit, limitsHit } from '#lib/limits-hit'
 import type { Context } from '../../context.ts'
 import { canonicalAddress } from '../../directory/email/address.ts'
 import { canRecover, makeCode } from '../../directory/passwords/recovery.ts'
-import { codeKeys } from '../../directory/passwords/reset-code.ts'
 import { findLoginUser } from '../../directory/login-names/meaning.ts'
 import { isOpen } from '../../../organization-status.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
@@ -24,8 +23,8 @@ import {
   takeFromBuckets,
 } from '../../directory/rate-limits/token-buckets.ts'
 import { withinAnHour } from '../../directory/events/human.ts'
-import type { PasswordCode, PasswordCodeEvent } from '../../directory/events/password-code.ts'
-import type { User } from '../../directory/events/user.ts'
+import { type PasswordCode, type PasswordCodeEvent, passwordCodeKey } from '../../directory/events/password-code.ts'
+import { type User, userKey } from '../../directory/events/user.ts'
 import { mailedCodes } from './password-reset.ts'
 
 const workFor = 30_000
@@ -51,7 +50,7 @@ export async function mailCode(context: Context, loginName: string, call: Call):
     return limitsHit.add(1, 'password_resets')
   const found = await findLoginUser(context, loginName, call)
   const [codeId, unknown] = [randomUUID(), randomUUID()]
-  const [code, user] = codeKeys(found?.userId ?? unknown)
+  const userId = found?.userId ?? unknown
   const { requestId, deadline, once } = call
   const setBy = found?.state.human?.emailSetBy
   const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))
@@ -59,20 +58,20 @@ export async function mailCode(context: Context, loginName: string, call: Call):
   let throttled: unknown
   const store = (isAllowed: boolean) =>
     context.store.execute({
-      aggregate: code,
-      reads: [user, statuses.key(found?.organizationId ?? '')],
+      aggregate: passwordCodeKey(userId),
+      reads: { user: userKey(userId), status: statuses.key(found?.organizationId ?? '') },
       // If-Match is left out: a mismatch would reveal the user.
       call: { caller: anonymous, requestId, deadline, ...(once && { once }) },
-      decide({ state }: Aggregate<PasswordCode>, now, [of, status]) {
+      decide({ state }: Aggregate<PasswordCode>, now, { user, status }) {
         throttled = undefined
-        if (!isAllowed || !isOpen(status!) || !mayRecover(context, of!, now)) return nothing
+        if (!isAllowed || !isOpen(status) || !mayRecover(context, user, now)) return nothing
         throttled = tooManyCodes(state, now)
         if (throttled) return nothing
-        const { human } = (of as Aggregate<User>).state!
+        const { human } = user.state!
         // Another address may have been set meanwhile. A former one still names its user, and recovers nothing.
         const isFormer = found?.address !== undefined && found.address !== canonicalAddress(human!.email)
         if (isFormer || human!.emailSetBy !== setBy) return nothing
-        return makeCode(context, of!, { codeId, human: human!, returned: false, by: 'stranger' }, now)
+        return makeCode(context, user, { codeId, human: human!, returned: false, by: 'stranger' }, now)
       },
       respond: () => ({}),
     })

@@ -46,10 +46,10 @@ export function addRegistered(
   return context.store.execute({
     aggregate: { type: 'user', id: userId },
     creates: true,
-    reads: [statuses.key(organizationId)],
+    reads: { status: statuses.key(organizationId) },
     call: { caller: { userId }, requestId: call.requestId, deadline: call.deadline },
-    decide(_user, _now, [status]): Decision<UserEvent> {
-      if (!isOpen(status!)) throw new OrganizationClosed()
+    decide(_user, _now, { status }): Decision<UserEvent> {
+      if (!isOpen(status)) throw new OrganizationClosed()
       return {
         organizationId,
         claims: [claimUserName(organizationId, userName)],

@@ -1,3 +1,5 @@
+import type { AggregateKey } from '#lib/eventstore/aggregate'
+
 export type SessionEvent =
   /** Only a session of a browser has a `browserId`. Earlier sessions have none of the last three. */
   | {
@@ -28,6 +30,11 @@ export interface Session {
   browserId?: string
   /** How often all sessions of the user had been ended when it began. */
   signOuts?: number
+}
+
+/** Names a session. */
+export function sessionKey(id: string): AggregateKey<Session> {
+  return { type: 'session', id }
 }
 
 export function evolveSession(session: Session | undefined, event: SessionEvent, at: Date): Session {

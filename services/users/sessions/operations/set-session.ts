@@ -19,7 +19,7 @@ import { beganSinceOpen, statuses } from '../../directory/organizations/statuses
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
 import type { Session, SessionEvent } from '../events/session.ts'
 import { outlives } from '../../directory/events/sign-outs.ts'
-import { passwordOf, type User } from '../../directory/events/user.ts'
+import { passwordOf, userKey } from '../../directory/events/user.ts'
 
 export const setSession = {
   check: (_context: Context, request: SetSessionRequest): Violation[] => faultsOfLifetime(request),
@@ -66,12 +66,11 @@ async function checkAgain(
   return context.store.execute({
     aggregate: { type: 'session', id: known.id },
     call: { caller: { ...caller, userId }, requestId, deadline },
-    reads: [{ type: 'user', id: userId }, statuses.key(organizationId)],
-    decide(session: Aggregate<Session>, now, [user, status]): Decision<SessionEvent, Date> {
+    reads: { user: userKey(userId), status: statuses.key(organizationId) },
+    decide(session: Aggregate<Session>, now, { user: { state }, status }): Decision<SessionEvent, Date> {
       // Whatever changed it gave it another token, or ended it.
       if (!session.state || session.sequence !== known.sequence) throw sessionNotFound()
-      const { state } = user as Aggregate<User>
-      if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status!)) throw credentialsInvalid()
+      if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status)) throw credentialsInvalid()
       if (!outlives(state, known.id, session.state.signOuts ?? 0) || !beganSinceOpen(session, status))
         throw sessionNotFound()
       const end = sessionEnd(policy, now, lifetime)

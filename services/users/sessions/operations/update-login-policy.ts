@@ -90,10 +90,10 @@ async function replace(
   const { organizationId } = call
   return store.execute({
     aggregate: { type: loginPolicyType, id: organizationId },
-    reads: [statuses.key(organizationId)],
+    reads: { status: statuses.key(organizationId) },
     call,
-    decide({ state = {} }: Aggregate<LoginPolicySettings>, _now, [status]): Decision<LoginPolicyEvent> {
-      refuseRemovedOrganization(status!)
+    decide({ state = {} }: Aggregate<LoginPolicySettings>, _now, { status }): Decision<LoginPolicyEvent> {
+      refuseRemovedOrganization(status)
       if (isDeepStrictEqual(state, settings)) return { organizationId, events: [], answer: undefined }
       const writes = [logo ? keepLogo(organizationId, logo) : withoutLogo(organizationId)]
       return { organizationId, events: [{ type: 'changed', payload: settings }], writes, answer: undefined }

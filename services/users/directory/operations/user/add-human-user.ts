@@ -10,7 +10,7 @@ import { checkAddress } from '../../email/address.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { type Vouch, vouching } from '../../login-names/vouching.ts'
 import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
-import { statuses } from '../../organizations/statuses.ts'
+import { type StatusKey, statuses } from '../../organizations/statuses.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
 import { hashPassword } from '../../passwords/password-hashing.ts'
 import type { VouchedOn } from '../../events/code.ts'
@@ -44,17 +44,17 @@ export function createHuman(
   call: Call,
   vouch: Vouch,
   passwordHash?: string,
-): Command<User, UserEvent, string | undefined, AddHumanUserResponse> {
+): Command<User, UserEvent, string | undefined, AddHumanUserResponse, StatusKey> {
   const userId = request.userId ?? uuid()
   const codeId = randomUUID()
   const email = request.email!.email
   return {
     aggregate: { type: 'user', id: userId },
     creates: true,
-    reads: [statuses.key(call.organizationId)],
+    reads: { status: statuses.key(call.organizationId) },
     call,
-    decide(user, now, [status]) {
-      refuseRemovedOrganization(status!)
+    decide(user, now, { status }) {
+      refuseRemovedOrganization(status)
       const { organizationId } = call
       const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
       return decide(user, request, call, { code, vouchedOn: vouch(email) }, passwordHash)

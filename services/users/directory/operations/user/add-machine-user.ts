@@ -5,7 +5,7 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../../context.ts'
 import { claimUserName, refuseTakenId } from '../../new-user.ts'
-import { statuses } from '../../organizations/statuses.ts'
+import { type StatusKey, statuses } from '../../organizations/statuses.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
 import type { User, UserEvent } from '../../events/user.ts'
 
@@ -20,14 +20,14 @@ export async function addMachineUser(
 export function createMachine(
   request: AddMachineUserRequest,
   call: Call,
-): Command<User, UserEvent, void, AddMachineUserResponse> {
+): Command<User, UserEvent, void, AddMachineUserResponse, StatusKey> {
   return {
     aggregate: { type: 'user', id: request.userId ?? uuid() },
     creates: true,
-    reads: [statuses.key(call.organizationId)],
+    reads: { status: statuses.key(call.organizationId) },
     call,
-    decide(user, _now, [status]) {
-      refuseRemovedOrganization(status!)
+    decide(user, _now, { status }) {
+      refuseRemovedOrganization(status)
       return decide(user, request, call.organizationId)
     },
     respond: ({ after }) => ({ userId: after.id, details: details(after) }),

@@ -21,11 +21,11 @@ export async function restoreUser(
   if (!known) throw userNotFound()
   return store.execute({
     aggregate: { type: 'user', id: userId },
-    reads: [statuses.key(known.organizationId)],
+    reads: { status: statuses.key(known.organizationId) },
     call,
-    decide(user: Aggregate<User>, now, [status]) {
+    decide(user: Aggregate<User>, now, { status }) {
       const decision = restored(user, now)
-      if (!isOpen(status!))
+      if (!isOpen(status))
         throw new RosterError('FAILED_PRECONDITION', 'ORGANIZATION_INACTIVE', 'The organization is not active.')
       return decision
     },

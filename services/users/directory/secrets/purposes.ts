@@ -1,0 +1,49 @@
+import { maxWrongTries } from '../events/code.ts'
+
+/** How many tries of one there are, and how many a user may have at a time. */
+export interface Bounds {
+  tries: number
+  ofUser: number
+}
+
+interface Facts {
+  /** Six symbols that a person types (email/code.ts), or a text that carries its record (secret.ts). */
+  form: 'code' | 'text'
+  /** Its rows in the table `secrets`: those of one-time-codes.ts with these bounds, or of statements of their own. */
+  rows?: Bounds | 'own'
+}
+
+/** What a restore brings back has to end, by the salt or with its row. So there is no other kind. */
+type EndsAtRestore = Facts & ({ salted: true } | { salted: false; rows: Bounds | 'own' })
+
+/**
+ * What one-time secrets are for, all of them: only these are made. Each has a key of its own that is derived from this name,
+ * so that no secret is good for another purpose, and so that no name may change. Beside its time, each is ended by the
+ * operator's new salt (`salted`), and the rows of all are deleted then. The comments say what else ends it.
+ */
+export const purposes = {
+  // Its use, five wrong tries, the next one, another address.
+  'email-code': { form: 'code', salted: true },
+  // Its use, five wrong tries, the next one, another address or password.
+  'password-code': { form: 'code', salted: true },
+  // Its use, five tries, the next one of its request, the end of that.
+  'registration-code': { form: 'code', salted: true, rows: 'own' },
+  // Its use, five tries, the next one for the same, the removal of its user.
+  'otp-email': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },
+  // A code for tokens: its use, the end of its authorization.
+  'secret-code': { form: 'text', salted: true, rows: 'own' },
+  // The form of a page: the end of its request or browser.
+  'secret-form': { form: 'text', salted: true },
+  // The use of its successor, the end of its authorization.
+  'secret-refresh-token': { form: 'text', salted: true },
+} as const satisfies Record<string, EndsAtRestore>
+
+type Purpose = keyof typeof purposes
+
+/** The purposes that have these facts. */
+export type PurposesWith<Some> = { [P in Purpose]: (typeof purposes)[P] extends Some ? P : never }[Purpose]
+
+/** Whether a new salt ends what is derived for this purpose. Other MACs hide what is looked up by them, and stay. */
+export function isSalted(purpose: string): boolean {
+  return Object.hasOwn(purposes, purpose) && purposes[purpose as Purpose].salted
+}
