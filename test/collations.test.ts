@@ -8,7 +8,7 @@ import { storingServices } from '../deploy/provision.ts'
 
 /** Columns and parts of keys that are compared for equality alone, so that the order of letters does not matter. */
 const equalOnly = [
-  /[._](id|ids|hash|type|kind|state|role|roles|key|kid|aggregate|subject|follower|protocol|scope|service)$/,
+  /[._](id|ids|hash|type|kind|state|role|roles|key|kid|aggregate|subject|follower|protocol|purpose|scope|service)$/,
   /^(followers|migrations)_pkey\.name$/,
   // Keyed hashes.
   /^login_addresses_\w+\.address$/,
