@@ -4,6 +4,7 @@ import { endsUse } from './directory/states/user-state.ts'
 import { authorizationType } from './openid/events/authorization.ts'
 import { closureType } from './openid/events/closure.ts'
 import { consentType } from './openid/events/consent.ts'
+import { loginPolicyType } from './sessions/events/login-policy.ts'
 import { organizationType } from './directory/events/organization.ts'
 
 /** The user whose tokens an event ends; or the organization, application or project that closes. */
@@ -20,6 +21,9 @@ export function callerChangedBy({ aggregate_type, aggregate_id, type, payload }:
     // It was known here before grants announced it.
     case organizationType:
       return everybodyOf(aggregate_id)
+    // A session that lacks a factor now opens nothing.
+    case loginPolicyType:
+      return everybodyOf(aggregate_id)
     case closureType:
       return everythingOf(aggregate_id)
   }
@@ -35,5 +39,6 @@ const endsCredential = new Set([
   'secret.removed',
   'machine.dpop.changed',
   'password.changed',
+  'factor.added',
   'signed.out',
 ])

@@ -33,6 +33,8 @@ import { bulkAddUsers } from './directory/operations/user/bulk-add-users.ts'
 import { createCallback } from './pages/own-pages/create-callback.ts'
 import { getAuthRequest } from './pages/own-pages/get-auth-request.ts'
 import { createSession } from './sessions/operations/create-session.ts'
+import { checkCode } from './pages/operations/check-code.ts'
+import { addOTPEmail, removeOTPEmail } from './directory/operations/user/otp-email.ts'
 import { chooseAccount } from './pages/operations/choose-account.ts'
 import { deactivateUser } from './directory/operations/user/deactivate-user.ts'
 import { decide } from './pages/operations/decide.ts'
@@ -223,6 +225,8 @@ const users: StoringService<Config, Context> = {
       unlockUser,
       deleteUser,
       restoreUser,
+      addOTPEmail,
+      removeOTPEmail,
     }),
     served<typeof PasswordServiceDefinition, Context>(PasswordServiceDefinition, {
       setPassword,
@@ -248,6 +252,7 @@ const users: StoringService<Config, Context> = {
       authorize,
       showSignIn,
       signIn,
+      checkCode,
       chooseAccount,
       register,
       finishRegistration,

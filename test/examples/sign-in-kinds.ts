@@ -26,6 +26,8 @@ const kinds = [
   ['stillSignedIn', 'still signed in'],
   ['register', 'register'],
   ['enterCode', 'enter code'],
+  ['confirmByCode', 'code'],
+  ['noCode', 'no code'],
   ['account', 'account'],
   ['signInAgain', 'password'],
   ['chooseAccount', 'accounts'],

@@ -218,6 +218,34 @@ export const codeAndSessionErrors: ErrorCase[] = [
     sessionToken: 'unknown',
     password: 'unknown',
   })),
+  fails('AddOTPEmail', precondition('EMAIL_NOT_VERIFIED'), 'the address is not verified', (world) => ({
+    userId: world.unverified.userId,
+  })),
+  fails('AddOTPEmail', precondition('NOT_A_HUMAN'), 'the user is a machine', ({ machineId }) => ({
+    userId: machineId,
+  })),
+  fails('RemoveOTPEmail', notFound('FACTOR_NOT_FOUND'), 'the user has no such factor', ({ human: { userId } }) => ({
+    userId,
+  })),
+  fails('RemoveOTPEmail', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+  fails(
+    'SetSession',
+    invalid,
+    'a code and a password are sent',
+    () => ({ sessionId: 'unknown', sessionToken: 'unknown', password: 'p', otpEmailCode: 'ZZZZZZ' }),
+    { fields: ['otpEmailCode'] },
+  ),
+  fails(
+    'SetSession',
+    invalid,
+    'the link of the mail leads elsewhere',
+    () => ({
+      sessionId: 'unknown',
+      sessionToken: 'unknown',
+      otpEmail: { sendCode: { urlTemplate: 'https://elsewhere.example/{{.Code}}' } },
+    }),
+    { fields: ['otpEmail.sendCode.urlTemplate'] },
+  ),
   fails('CreateSession', notFound('USER_NOT_FOUND'), 'no password is sent, and the user is unknown', () => ({
     userId: 'unknown',
   })),

@@ -18,6 +18,8 @@ const kinds = {
   // It is entered where it was asked for, so there is no link.
   [MailKind.MAIL_KIND_REGISTRATION]: { name: 'registration', shows: ['code', 'validFor'], ofStrangers: true },
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: { name: 'already-registered', shows: ['host', 'url'] },
+  [MailKind.MAIL_KIND_OTP_EMAIL]: { name: 'otp-email', shows: ['code', 'validFor'] },
+  [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: { name: 'otp-email-link', shows: ofCodes },
 } as const satisfies Record<Exclude<MailKind, MailKind.MAIL_KIND_UNSPECIFIED | MailKind.UNRECOGNIZED>, KindOfMail>
 
 /** The mails that there are, each with a file of its name in every language. */

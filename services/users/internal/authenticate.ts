@@ -1,11 +1,13 @@
 import type { AuthenticateRequest, AuthenticateResponse } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
 import { everybodyOf, everythingOf } from '#lib/events/hints'
+import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { closureKey } from '../openid/applications/closures.ts'
 import { findPerson } from '../openid/authorization/later-facts.ts'
 import type { Context } from '../context.ts'
 import { readScope } from '../openid/tokens/scope.ts'
+import { isComplete } from '../sessions/session-tokens.ts'
 import { type FoundToken, findToken } from '../directory/tokens/token.ts'
 
 export async function authenticate(
@@ -14,7 +16,9 @@ export async function authenticate(
   call: Call,
 ): Promise<AuthenticateResponse> {
   const token = await findToken(context, tokenHash)
-  const known = token && (token.authorizationId === undefined ? own : await aboutPerson(context, token, call))
+  const known =
+    token &&
+    (token.authorizationId === undefined ? await ofUser(context, token) : await aboutPerson(context, token, call))
   if (!token || !known) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The bearer token is not valid.')
   const { userId, organizationId, human, sessionId, expiresAt, access, scope = access?.scope } = token
   const forProject = access !== undefined && readScope(access.scope).projectId !== undefined
@@ -34,15 +38,20 @@ export async function authenticate(
   }
 }
 
-// All other tokens stand on their user alone.
-const own: Pick<AuthenticateResponse, 'standsOn' | 'brief'> = { standsOn: [], brief: false }
+type Ground = Pick<AuthenticateResponse, 'standsOn' | 'brief'>
+
+// All other tokens stand on their user alone; that of a session on the login policy, too.
+async function ofUser(context: Context, token: FoundToken): Promise<Ground | undefined> {
+  if (!(await isComplete(context, token))) return undefined
+  return { standsOn: token.sessionId === '' ? [] : [everybodyOf(instance.id)], brief: false }
+}
 
 // What an application has of a person ends with all that it stands on. It acts for the session that it began with.
 async function aboutPerson(
   context: Context,
   { authorizationId, expiresAt }: FoundToken,
   call: Call,
-): Promise<(Partial<AuthenticateResponse> & typeof own) | undefined> {
+): Promise<(Partial<AuthenticateResponse> & Ground) | undefined> {
   const person = await findPerson(context, 'token', authorizationId!, call)
   if (!person) return undefined
   const { authorization, signedInUser, allowed } = person
@@ -52,6 +61,7 @@ async function aboutPerson(
     sessionId: authorization.state.sessionId,
     expirationDate: sessionEnd && sessionEnd < expiresAt! ? sessionEnd : expiresAt!,
     standsOn: [
+      everybodyOf(instance.id),
       everybodyOf(project.organizationId),
       everythingOf(closureKey('application', application.id).id),
       everythingOf(closureKey('project', project.id).id),

@@ -3,6 +3,7 @@ import type { KindOfMail } from '../directory/email/mail-kind.ts'
 import { noticeMail } from '../directory/email/notice.ts'
 import { verificationMail } from '../directory/email/verification-mail.ts'
 import { resetMail } from '../directory/passwords/reset-mail.ts'
+import { otpEmailMail } from '../sessions/factors/otp-email/mail.ts'
 import { registrationMail } from '../pages/registration/registration-mail.ts'
 
 const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
@@ -14,6 +15,8 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_REGISTRATION]: registrationMail,
   // It goes out in place of that one.
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,
+  [MailKind.MAIL_KIND_OTP_EMAIL]: otpEmailMail,
+  [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: otpEmailMail,
 }
 
 /** The kind of this number. No mail of the one that stands for an unknown number is found. */

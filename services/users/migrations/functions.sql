@@ -65,7 +65,9 @@ begin
 end
 $$;
 
--- Stores tokens of sessions (rows of tokens, each with "most") and takes away the oldest where a user would have more than so many.
+-- Stores tokens of sessions (rows of tokens, each with "most") and takes away the oldest where a user would have more than so
+-- many; of those that lack a factor, which somebody may begin with a password alone, more than twenty. Neither makes place
+-- for the other.
 create or replace function store_session_tokens(sessions jsonb) returns void language plpgsql as $$
 begin
   -- In one order; what others stored meanwhile is seen by the statements below.
@@ -80,8 +82,8 @@ begin
     select user_id, min(most) as most from jsonb_to_recordset(sessions) as s (user_id text, most int) group by 1
   ), ranked as (
     -- The ids are UUIDs of version 7, which hold the time.
-    select t.session_id, l.most, row_number() over (
-      partition by user_id
+    select t.session_id, case when t.partial then least(l.most, 20) else l.most end as most, row_number() over (
+      partition by user_id, t.partial is true
       order by exists (select from jsonb_to_recordset(sessions) as s (session_id text) where s.session_id = t.session_id) desc, t.session_id desc
     ) as place
     from tokens t join limits l using (user_id)

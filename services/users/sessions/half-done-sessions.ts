@@ -9,7 +9,7 @@ import { networkOf } from '../directory/rate-limits/token-buckets.ts'
 import { hashToken, newToken } from '../directory/tokens/token.ts'
 import { sessionNotFound } from './sessions.ts'
 
-/** A session that names a user whose password is yet to be checked. Its token is good for nothing but to go on with it. */
+/** A session that names a user of whom no factor was checked yet. Its token is good for nothing but to go on with it. */
 export interface HalfDoneSession {
   sessionId: string
   userId: string
@@ -70,15 +70,17 @@ export function detailsOf({ organizationId, beganAt }: HalfDoneSession): ObjectD
   return { sequence: 0, creationDate: beganAt, changeDate: beganAt, resourceOwner: organizationId }
 }
 
-/** It makes place for a whole session, once, where it has this token still. */
-export function completing(sessionId: string, token: string): { write: Statement; guard: Guard } {
+/** It makes place for a session with a factor, once, where it has this token still. */
+export function completing(sessionId: string, token: string): { writes: () => Statement[]; guards: Guard[] } {
   return {
-    write: (sql) => sql`delete from half_done_sessions where session_id = ${sessionId}`,
-    guard: {
-      key: JSON.stringify(['half-done session', sessionId]),
-      counted: { by: 'count_half_done_sessions', of: { id: sessionId, hash: hashToken(token).toString('hex') } },
-      most: 1,
-      full: sessionNotFound(),
-    },
+    writes: () => [(sql) => sql`delete from half_done_sessions where session_id = ${sessionId}`],
+    guards: [
+      {
+        key: JSON.stringify(['half-done session', sessionId]),
+        counted: { by: 'count_half_done_sessions', of: { id: sessionId, hash: hashToken(token).toString('hex') } },
+        most: 1,
+        full: sessionNotFound(),
+      },
+    ],
   }
 }

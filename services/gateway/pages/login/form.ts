@@ -16,7 +16,7 @@ export interface Shown {
 /** A form that goes on with the request, at a step of it. Enter presses its first button. */
 export function form(
   { requestId, formToken }: Shown,
-  step: '' | '/account' | '/registration' | '/registration/code' | '/decision' | '/sign-out',
+  step: '' | '/account' | '/code' | '/registration' | '/registration/code' | '/decision' | '/sign-out',
   content: Part,
 ): Html {
   return html`<form method="post" action="/ui/login/${encodeURIComponent(requestId)}${step}">

@@ -36,6 +36,7 @@ beforeAll(async () => {
     'ShowSignIn',
     'SignIn',
     'ChooseAccount',
+    'CheckCode',
     'Register',
     'FinishRegistration',
     'Decide',
@@ -106,6 +107,11 @@ const brand = {
   cornerRadius: 0,
 }
 
+const code = (rest: JsonObject): JsonObject => ({
+  ...withForm,
+  code: { loginName: 'ada', email: 'a•••@a•••.example', ...rest },
+})
+
 const screens: Record<string, JsonObject> = {
   'sign in': { ...withForm, signIn: {} },
   'wrong password, with a brand': {
@@ -134,6 +140,14 @@ const screens: Record<string, JsonObject> = {
     },
   },
   'wrong password': { ...withForm, signIn: { loginName: 'ada', error: 'SIGN_IN_ERROR_CREDENTIALS_INVALID' } },
+  'code by mail, not sent': code({}),
+  'code by mail': code({ isSent: true }),
+  'code by mail, wrong': code({ isSent: true, error: 'CODE_ERROR_WRONG' }),
+  'code by mail, over': code({ isSent: true, error: 'CODE_ERROR_OVER' }),
+  'code by mail, throttled': code({ isSent: true, error: 'CODE_ERROR_THROTTLED', retryAfter: 40 }),
+  'code by mail, too many mails': code({ error: 'CODE_ERROR_MAILS_THROTTLED', retryAfter: 400 }),
+  'code by mail, address not verified': code({ error: 'CODE_ERROR_NOT_VERIFIED' }),
+  'code by mail, password by mail': code({ error: 'CODE_ERROR_PASSWORD_BY_MAIL' }),
   'no access': { ...withForm, noAccess: { accounts: [account, { ...account, loginName: 'ada' }] } },
   accounts: { ...withForm, accounts: { accounts: [account, { ...account, sessionId: 's2' }] } },
   consent: { ...withForm, consent: { account, scopes: ['openid', 'email', 'urn:x'], actsInRoster: true } },
@@ -172,6 +186,7 @@ const longNames: Record<string, JsonObject> = {
   },
   'long names, register': { ...withForm, registration: { email: long, givenName: long, familyName: long } },
   'long names, code': { ...withForm, registrationCode: { email: long, passwordMin: 8, passwordMax: 200 } },
+  'long names, code by mail': code({ loginName: long, email: long, isSent: true }),
   'long names, no access': {
     ...withForm,
     destination: { applicationName: long, host: long },
@@ -280,6 +295,46 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     await page.context().close()
   })
 
+  test('without script a person asks for a code by mail, for another one without any, and enters it', async () => {
+    const asked: JsonObject[] = []
+    let next = screens['code by mail, not sent']!
+    users = {
+      ShowSignIn: () => next,
+      CheckCode(request) {
+        asked.push(request)
+        if (request['code'] === 'ABC234') next = { leaving: { location: `${app}/cb?code=c` } }
+        else if (request['action'] === 'check') next = screens['code by mail, wrong']!
+        else next = screens['code by mail']!
+        return { redirect: { location: page1 } }
+      },
+    }
+    const page = await open(page1, { javaScriptEnabled: false })
+    expect(await page.getByLabel('Code from the mail').count()).toBe(0)
+    await page.getByRole('button', { name: 'Mail me a code' }).click()
+    await page.getByText('We have mailed a code to a•••@a•••.example').waitFor()
+    // The field has the focus.
+    await page.keyboard.type('WRONG2')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('not the code of the newest mail').waitFor()
+    expect(await page.title()).toBe('Please check: Confirm with a code')
+    const field = page.getByLabel('Code from the mail')
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await field.getAttribute('aria-describedby')).toBe('code-hint status')
+    await page.getByRole('button', { name: 'Mail another code' }).click()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await page.keyboard.type('ABC234')
+    await page.keyboard.press('Enter')
+    await page.getByText('arrived').waitFor()
+    const form = { requestId: 'r1', formToken: 'token' }
+    expect(asked).toEqual([
+      { ...form, action: 'send' },
+      { ...form, action: 'check', code: 'WRONG2' },
+      { ...form, action: 'send' },
+      { ...form, action: 'check', code: 'ABC234' },
+    ])
+    await page.context().close()
+  })
+
   test('an answer by form_post is posted by itself, and by a button without script', async () => {
     users['ShowSignIn'] = () => ({ formPost: { action: `${app}/cb`, parameters: { code: 'c', state: evil } } })
     const body = `code=c&state=${new URLSearchParams({ s: evil }).toString().slice(2)}`
@@ -360,7 +415,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
 
   test.each(Object.entries(screens))('%s: what a name says is shown, and never run', async (_, screen) => {
     const text = JSON.stringify(screen).replaceAll(
-      /"(ada|Ada Lovelace|ada@acme.example|Acme Timesheets|time.acme.example|urn:x|token|s1)"/g,
+      /"(ada|Ada Lovelace|ada@acme.example|a•••@a•••.example|Acme Timesheets|time.acme.example|urn:x|token|s1)"/g,
       () => JSON.stringify(evil),
     )
     users['ShowSignIn'] = () => JSON.parse(text) as JsonObject

@@ -39,6 +39,18 @@ const en = {
   codeWrong: 'This is not the code of the newest mail. Please check it and try again.',
   codeOver: 'No code works any more: it has expired, or too many wrong ones were entered. Please ask for another one.',
   passwordInvalid: 'Please choose a password of {min} to {max} characters.',
+  confirmByCode: 'Confirm with a code',
+  signsInAs: 'You sign in as {account}.',
+  codeNotSent: 'That takes a code as well, which we mail to {email}.',
+  codeSent: 'We have mailed a code to {email}. Look for it among the unwanted mails, too.',
+  codeHint: 'Six letters and digits.',
+  mailOtherCode: 'Mail another code',
+  mailsThrottled: 'Too many mails. Please wait {wait} before you ask for another one.',
+  noCode: 'You cannot sign in this way',
+  addressNotVerified:
+    'That takes a code by mail as well, but your email address is not verified. Please ask an administrator for help.',
+  passwordByMail:
+    'That takes a code by mail as well, but your password was set with a code from a mail, too. The same mailbox does not count twice. Please ask an administrator for help.',
   chooseAccount: 'Choose an account',
   consent: 'Allow access?',
   consentIntro: '{application} ({host}) asks for access to your account {account}. It wants to:',
@@ -163,6 +175,18 @@ const de: Texts = {
   codeOver:
     'Kein Code gilt mehr: Er ist abgelaufen, oder es wurden zu viele falsche eingegeben. Bitte fordern Sie einen neuen an.',
   passwordInvalid: 'Bitte wählen Sie ein Passwort mit {min} bis {max} Zeichen.',
+  confirmByCode: 'Mit einem Code bestätigen',
+  signsInAs: 'Sie melden sich als {account} an.',
+  codeNotSent: 'Dazu gehört auch ein Code, den wir an {email} schicken.',
+  codeSent: 'Wir haben einen Code an {email} geschickt. Sehen Sie auch bei den unerwünschten Mails nach.',
+  codeHint: 'Sechs Buchstaben und Ziffern.',
+  mailOtherCode: 'Neuen Code zuschicken',
+  mailsThrottled: 'Zu viele Mails. Bitte warten Sie {wait}, bevor Sie noch eine anfordern.',
+  noCode: 'So können Sie sich nicht anmelden',
+  addressNotVerified:
+    'Dazu gehört auch ein Code aus einer Mail, aber Ihre E-Mail-Adresse ist nicht bestätigt. Bitten Sie einen Verwalter um Hilfe.',
+  passwordByMail:
+    'Dazu gehört auch ein Code aus einer Mail, aber schon Ihr Passwort wurde mit einem Code aus einer Mail gesetzt. Dasselbe Postfach zählt nicht zweimal. Bitten Sie einen Verwalter um Hilfe.',
   chooseAccount: 'Konto wählen',
   consent: 'Zugriff erlauben?',
   consentIntro: '{application} ({host}) bittet um Zugriff auf Ihr Konto {account}. Die Anwendung möchte:',

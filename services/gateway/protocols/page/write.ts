@@ -3,6 +3,7 @@ import { type Exchange, protective } from '../../listen/exchange.ts'
 import { accountPage } from '../../pages/login/account.ts'
 import { accountsPage } from '../../pages/login/accounts.ts'
 import { consentPage } from '../../pages/login/consent.ts'
+import { otpEmailPage } from '../../pages/login/factors/otp-email.ts'
 import { chooseLanguage } from '../../pages/login/language.ts'
 import { checkLocation } from '../../pages/login/location.ts'
 import { noAccessPage } from '../../pages/login/no-access.ts'
@@ -52,6 +53,8 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request }:
       return toReply(registrationPage(shown, answer.value))
     case 'registrationCode':
       return toReply(registrationCodePage(shown, answer.value))
+    case 'code':
+      return toReply(otpEmailPage(shown, answer.value))
     case 'leaving':
       return toReply(leavingPage(language, answer.value))
     case 'formPost':

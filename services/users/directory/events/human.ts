@@ -15,8 +15,9 @@ export type HumanEvent =
       }
     }
   | { type: 'profile.changed'; payload: Profile }
-  /** `codeId`: the code that proved the right to it. `keptSessionId`: the session that set it. */
-  | { type: 'password.changed'; payload: { codeId?: string; keptSessionId?: string } }
+  /** `codeId`: the code that proved the right to it; `byMail`: it was mailed. `keptSessionId`: the session that set it. */
+  | { type: 'password.changed'; payload: { codeId?: string; byMail?: true; keptSessionId?: string } }
+  | { type: 'factor.added' | 'factor.removed'; payload: { kind: SecondFactorKind } }
   /** `vouched`: another user, with permission, says that the address is the user's. */
   | {
       type: 'email.changed'
@@ -35,6 +36,9 @@ export type HumanEvent =
   /** Stored by earlier versions. Today these are events of `CodeMail`. */
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
+
+/** What a person can prove beside a password. */
+export type SecondFactorKind = 'otp-email'
 
 /** `vouchedOn`: it proves no more than the word of the caller who sees the code. */
 type NewEmailCode = NewCode & { vouchedOn?: VouchedOn }
@@ -65,6 +69,10 @@ export interface Human {
   code?: Code | undefined
   /** How often the password was changed. Missing: never. */
   passwordChanges?: number
+  /** The mailbox alone proved the right to the present password. */
+  passwordByMail?: true | undefined
+  /** Those that the user is asked for, whatever the policy. Missing: none. */
+  secondFactors?: SecondFactorKind[]
   /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
   ownChanges: string[]
   resends: string[]
@@ -75,7 +83,15 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
     case 'profile.changed':
       return { ...human, profile: event.payload }
     case 'password.changed':
-      return { ...human, passwordChanges: (human.passwordChanges ?? 0) + 1 }
+      return {
+        ...human,
+        passwordChanges: (human.passwordChanges ?? 0) + 1,
+        ...((human.passwordByMail || event.payload.byMail) && { passwordByMail: event.payload.byMail }),
+      }
+    case 'factor.added':
+      return { ...human, secondFactors: [...(human.secondFactors ?? []), event.payload.kind] }
+    case 'factor.removed':
+      return { ...human, secondFactors: (human.secondFactors ?? []).filter((kind) => kind !== event.payload.kind) }
     case 'email.changed':
       return changeEmail(human, event.payload, at)
     case 'email.verified':

@@ -95,7 +95,7 @@ async function everything(organizationId: string) {
   const whole = await signInBy(users, { loginName: name, password }, call())
   const begun = await createSession.handle(users, { userId, loginName: '', password: '', lifetime: undefined }, call())
   const set = ({ sessionId, sessionToken }: typeof whole) =>
-    setSession.handle(users, { sessionId, sessionToken, password, lifetime: undefined }, call())
+    setSession.handle(users, { sessionId, sessionToken, password, otpEmailCode: '', lifetime: undefined }, call())
   const silent = async () => {
     const { code, error } = told(await browser.silently())
     return code === undefined ? error! : 'in'
@@ -207,7 +207,13 @@ describe('what is decided before a deactivation and would be stored after the re
     [
       'a further check',
       (context, { whole: { sessionId, sessionToken }, password }) =>
-        reasonOf(setSession.handle(context, { sessionId, sessionToken, password, lifetime: undefined }, call())),
+        reasonOf(
+          setSession.handle(
+            context,
+            { sessionId, sessionToken, password, otpEmailCode: '', lifetime: undefined },
+            call(),
+          ),
+        ),
       'SESSION_NOT_FOUND',
     ],
   ]

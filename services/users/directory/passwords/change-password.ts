@@ -10,6 +10,7 @@ import { existing } from '../states/user-state.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
 import { passwordOf, type User, type UserEvent } from '../events/user.ts'
 import { type PasswordCode, passwordCodeKey } from '../events/password-code.ts'
+import { findUserById } from '../login-names/login-user.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
 import type { OrganizationStatus } from '../../../organization-status.ts'
 import { statuses } from '../organizations/statuses.ts'
@@ -50,13 +51,13 @@ export async function changePassword(
     call,
     decide({ state }: Aggregate<User>, now, read): Decision<UserEvent> {
       // All may have changed since the proof.
-      const codeId = holds(state, read, now)
+      const proved = holds(state, read, now)
       refuseMachine(state)
       return {
         events: [
           {
             type: 'password.changed',
-            payload: { ...(codeId !== undefined && { codeId }), ...(keptSessionId !== undefined && { keptSessionId }) },
+            payload: { ...proved, ...(keptSessionId !== undefined && { keptSessionId }) },
           },
         ],
         writes: storePassword(userId, hash, kept),
@@ -67,17 +68,19 @@ export async function changePassword(
   })
 }
 
-// Returns the check that the proof still holds: it throws where not, and returns the id of the code.
+// Returns the check that the proof still holds: it throws where not, and returns what the event says of it.
 async function prove(context: Context, userId: string, proof: PasswordProof | undefined, call: Call): Promise<Proved> {
   if (proof?.kind === 'code') {
     const organizationId = await countTry(context, userId, proof.code, call)
+    // The first one of a user is theirs by the address alone, as that of a registration.
+    const renews = ((await findUserById(context, userId))?.hash ?? null) !== null
     return {
       reads: { code: passwordCodeKey(userId), status: statuses.key(organizationId) },
       holds(user, { code, status }, now) {
         const judged = { user, code: code?.state, status: status?.state, typed: proof.code }
         const { answer, codeId } = checkCode(context.keys, userId, judged, now)
         if (answer !== 'right') throw codeInvalid()
-        return codeId
+        return { codeId, ...(renews && code!.state!.delivery !== 'returned' && { byMail: true }) }
       },
     }
   }
@@ -87,14 +90,15 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
     reads: {},
     holds(user) {
       if (proof && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
-      return undefined
+      // What the present password was proved by, it proves.
+      return proof && user?.human?.passwordByMail ? { byMail: true } : {}
     },
   }
 }
 
 interface Proved {
   reads: ProofKeys
-  holds(user: User | undefined, read: ReadBy<ProofKeys>, now: Date): string | undefined
+  holds(user: User | undefined, read: ReadBy<ProofKeys>, now: Date): { codeId?: string; byMail?: true }
 }
 
 type ProofKeys = { code?: AggregateKey<PasswordCode>; status?: AggregateKey<OrganizationStatus> }

@@ -54,7 +54,7 @@ const doors: Record<string, Door> = {
       { userId, loginName: '', password: '', lifetime },
       callFrom(address),
     )
-    return reasonOf(setSession.handle(users, { ...begun, password, lifetime }, callFrom(address)))
+    return reasonOf(setSession.handle(users, { ...begun, password, otpEmailCode: '', lifetime }, callFrom(address)))
   },
   'the page': async ({ userName }, password, address) => {
     const browser = Object.assign(new Visitor(users), { address })

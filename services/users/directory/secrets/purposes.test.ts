@@ -3,7 +3,15 @@ import { expect, test } from 'vitest'
 import { isSalted } from './purposes.ts'
 
 // What these hide is looked up by them. None is a secret, so a new salt leaves them.
-const names = ['half-done network', 'known-address', 'mail-uses', 'refused-uses', 'request-address', 'turns']
+const names = [
+  'factor-guesses',
+  'half-done network',
+  'known-address',
+  'mail-uses',
+  'refused-uses',
+  'request-address',
+  'turns',
+]
 
 test('a new salt leaves what is looked up by a MAC', () => {
   expect([...names, 'constructor'].filter(isSalted)).toEqual([])

@@ -17,6 +17,8 @@ export interface TokenRow {
   human: boolean
   /** Empty for a personal access token. */
   sessionId: string
+  /** Of a session that lacks a factor. */
+  partial?: true | undefined
   /** The personal access token, key or secret that the token is or was obtained with; a session's token has none. */
   credentialId?: string
   /** Null: it does not expire. */
@@ -52,6 +54,7 @@ export function tokenRow(token: string, { access, ...own }: TokenRow): object {
     organization_id: own.organizationId,
     human: own.human,
     session_id: own.sessionId,
+    partial: own.partial,
     credential_id: own.credentialId ?? '',
     expires_at: own.expiresAt,
     token_id: access?.tokenId,

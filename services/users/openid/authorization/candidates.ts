@@ -18,6 +18,7 @@ export interface Candidate {
   verdict: Verdict
   /** The application may know who it is: the person let it in, or need not be asked. */
   isKnown: boolean
+  user: User
   userName: string
   displayName: string
   email: string
@@ -44,7 +45,7 @@ export async function findCandidates(
       const { displayName } = human.profile
       const verdict = judge(stage, facts, now)
       const isKnown = isKnownTo(application, facts)
-      return { signedInUser, isLastUsed, verdict, isKnown, userName, displayName, email: human.email }
+      return { signedInUser, isLastUsed, verdict, isKnown, user: user.state, userName, displayName, email: human.email }
     }),
   )
   return found.filter((candidate) => candidate !== undefined)

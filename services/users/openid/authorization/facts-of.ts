@@ -31,7 +31,7 @@ export interface SignedInUser extends RequestedApplication {
   policy: LoginPolicy
 }
 
-/** What an signedInUser begins with. */
+/** What a signed-in user begins with. */
 export type UnloadedUser = Omit<SignedInUser, 'access' | 'policy'>
 
 /** The aggregates that the facts come from. A decision that depends on the facts reads them. */
@@ -65,6 +65,7 @@ export function factsFrom(
       id: userId,
       organizationId,
       isActive: isActive(user),
+      secondFactors: user.human?.secondFactors ?? [],
       signOuts: user.signOuts,
       keptSession: user.keptSession,
     },
@@ -92,7 +93,7 @@ export function factsFrom(
   }
 }
 
-/** An signedInUser with the aggregates of `factKeys`. */
+/** A signed-in user with the aggregates of `factKeys`. */
 export interface LoadedUser {
   signedInUser: SignedInUser
   reads: Found<FactKeys>

@@ -1,5 +1,6 @@
 import type { ApplicationCopy, Openness, ProjectCopy } from '../applications/application-copy.ts'
 import type { Revisions } from '../events/authorization.ts'
+import type { SecondFactorKind } from '../../directory/events/human.ts'
 import type { SignOuts } from '../../directory/events/sign-outs.ts'
 import type { CheckedFactor, LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
 
@@ -14,7 +15,9 @@ export type InitialStage = 'page' | 'silent' | 'session-api'
 
 /** What `judge` decides on. What is not known is undefined. */
 export interface Facts {
-  user: ({ id: string; organizationId: string; isActive: boolean } & SignOuts) | undefined
+  user:
+    | ({ id: string; organizationId: string; isActive: boolean; secondFactors: readonly SecondFactorKind[] } & SignOuts)
+    | undefined
   /** The user's, and that of the project. */
   organization: Openness
   projectOrganization: Openness

@@ -17,7 +17,7 @@ const ours = { byUserGrant: false, eventId: 'grants-2', since: ago(90) }
 /** What is allowed at each stage. */
 function whole(stage: Stage): Facts {
   const facts = {
-    user: { id: 'ada', organizationId: 'acme', isActive: true, signOuts: 2 },
+    user: { id: 'ada', organizationId: 'acme', isActive: true, secondFactors: [], signOuts: 2 },
     organization: { isOpen: true, revision: 0 },
     projectOrganization: { isOpen: true, revision: 5 },
     application: {
@@ -122,6 +122,8 @@ const faults: [string, unknown, string | undefined, string | undefined][] = [
   ['session.isAlive', false, 'person', 'shut out: ended'],
   ['session.userId', 'eve', 'person', 'shut out: ended'],
   ['session.factors', [], 'factor', undefined],
+  ['policy.forceMfa', true, 'factor', 'factor'],
+  ['user.secondFactors', ['otp-email'], 'factor', 'factor'],
   ['request', undefined, 'shut out: ended', undefined],
   ['request.hintedUser', 'grace', 'shut out: other-person', undefined],
   ['request.organizationScope', 'umbrella', 'shut out: membership', undefined],
@@ -148,6 +150,13 @@ const faults: [string, unknown, string | undefined, string | undefined][] = [
 
 describe.each(stages)('at the stage %s', (stage) => {
   const isNew = begun.includes(stage)
+
+  test('a second factor is enough for the policy and for who has one, and the tokens name both', () => {
+    const factors = [...whole(stage).session!.factors, { kind: 'otp-email', at: ago(50) }]
+    let facts = put(whole(stage), isNew ? 'session.factors' : 'authorization.factors', factors)
+    facts = put(put(facts, 'policy.forceMfa', true), 'user.secondFactors', ['otp-email'])
+    expect(judge(stage, facts, now)).toMatchObject({ authTime: ago(60), amr: ['pwd', 'otp', 'mfa'] })
+  })
 
   test('who has all is allowed', () => {
     expect(judge(stage, whole(stage), now)).toMatchObject({

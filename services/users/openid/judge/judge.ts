@@ -11,7 +11,7 @@ import {
   missingFactors,
 } from '../../sessions/login-policy/login-policy.ts'
 
-/** The context that tokens name (`acr`): a person and one factor. */
+/** The context that tokens name (`acr`): a person with at least one factor. */
 export const acr = 'urn:roster:acr:1'
 
 declare const judged: unique symbol
@@ -93,7 +93,7 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
   const missing: Lack[] = [
     ...selectAccount(request),
-    ...factorsOf(facts.policy, factors),
+    ...factorsOf(facts, facts.user, factors),
     ...(isNew ? maxAge(factors, request!, facts.policy, now) : []),
     ...consented.lacks,
   ]
@@ -110,7 +110,7 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     factors,
     authTime: lastFirstFactor(factors)!,
     acr,
-    amr: [...new Set(factors.map(({ kind }) => factorKinds[kind].amr))],
+    amr: [...new Set(factors.map(({ kind }) => factorKinds[kind].amr)), ...(factors.length > 1 ? ['mfa'] : [])],
     rounds: revisionsOf(facts, facts.user, application, project),
     admittedBy: facts.access?.map(({ eventId }) => eventId),
   } as unknown as Allowed
@@ -126,9 +126,12 @@ function selectAccount(request: RequestFacts | undefined): Lack[] {
   return isAsked && !request!.chosen ? [{ what: 'account' }] : []
 }
 
-function factorsOf(policy: LoginPolicy, checked: readonly CheckedFactor[]): Lack[] {
-  const kinds = missingFactors(policy, checked)
-  return kinds.length > 0 ? [{ what: 'factor', kinds }] : []
+function factorsOf(
+  { policy }: Facts,
+  { secondFactors }: NonNullable<Facts['user']>,
+  checked: readonly CheckedFactor[],
+): Lack[] {
+  return missingFactors(policy, secondFactors, checked).map((kinds) => ({ what: 'factor', kinds }))
 }
 
 // `max_age`, `prompt=login` and the lifetime by the policy. A factor counts if it is as young as is asked for, or younger

@@ -13,6 +13,7 @@ import { findRoles } from '../tokens/scoped-roles.ts'
 import { readScope } from '../tokens/scope.ts'
 import { describeRefreshToken } from '../refresh/describe-refresh-token.ts'
 import type { Allowed } from '../judge/judge.ts'
+import { isComplete } from '../../sessions/session-tokens.ts'
 import { type FoundToken, findToken, hashToken } from '../../directory/tokens/token.ts'
 
 export const introspectToken = {
@@ -28,7 +29,7 @@ export const introspectToken = {
     }
     const { authorizationId } = token
     const person = authorizationId === undefined ? undefined : await findPerson(context, 'token', authorizationId, call)
-    const isOver = authorizationId !== undefined && !person
+    const isOver = authorizationId === undefined ? !(await isComplete(context, token)) : !person
     if (isOver || !mayKnow(client, token, person?.allowed.application.id)) return nothing(false)
     return describe(context, token, person, call)
   },

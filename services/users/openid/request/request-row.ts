@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { RegistrationError, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import type { CodeError, RegistrationError, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import type { Keyring } from '#lib/encryption/keys'
@@ -42,6 +42,8 @@ export interface Progress {
     error?: RegistrationError
     retryAt?: string
   }
+  /** The code of a second factor was mailed, and what was wrong with the last one. */
+  code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined }
   /** The person chose the account for this request. */
   chosen?: boolean
   /** What the person decided on this request. */

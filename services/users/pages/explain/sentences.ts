@@ -5,7 +5,8 @@ export const sentences = {
   [SignInReason.SIGN_IN_REASON_PERSON]: 'The user has to sign in.',
   [SignInReason.SIGN_IN_REASON_ACCOUNT]: 'The application asks the user to choose an account.',
   [SignInReason.SIGN_IN_REASON_CLICK]: 'The answer goes to a program that may be anybody’s, so the user has to click.',
-  [SignInReason.SIGN_IN_REASON_FACTOR]: 'The policy asks for a factor that was not checked.',
+  [SignInReason.SIGN_IN_REASON_FACTOR]:
+    'The policy, or a second factor of the user, asks for a factor that was not checked.',
   [SignInReason.SIGN_IN_REASON_FRESH_FACTOR]: 'The application asks for the password once more.',
   [SignInReason.SIGN_IN_REASON_CONSENT]: 'The user has to let the application be used, and have these scopes.',
   [SignInReason.SIGN_IN_REASON_USER_LOCKED]: 'The user is locked.',

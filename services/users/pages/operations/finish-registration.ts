@@ -20,6 +20,7 @@ import { registeringOrganization } from '../../openid/request/registering-organi
 import { findRegistration, type StoredRegistration } from '../registration/registration.ts'
 import { countTryFrom, mayTry } from '../registration/registration-limits.ts'
 import { findFault } from '../registration/typed-registration.ts'
+import { provedPassword } from '../../sessions/factors/password/password.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { hashPassword } from '../../directory/passwords/password-hashing.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
@@ -93,9 +94,9 @@ async function signUp(
   // Should the rest fail, the user signs in by this page.
   const writes = [advance(context.keys, row.id, { loginName: registration.email })]
   const user = await addRegistered(context, registration, { requestId: row.id, hash, writes, guards }, call)
-  const newValue = await openBrowserSession(
+  const { newValue } = await openBrowserSession(
     context,
-    user,
+    provedPassword(user),
     browser,
     { writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)], guards },
     call,

@@ -15,7 +15,9 @@ import { closeRequest, emptyRegistration, advance, stillOpen, type Progress } fr
 import { type RequestState, requestStateOf } from '../sign-in/request-state.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
-import { checkPassword } from '../../directory/passwords/check-password.ts'
+import { factorKinds } from '../../sessions/factors/kinds.ts'
+import { factors } from '../../sessions/factors/registry.ts'
+import { mailCode } from './check-code.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
@@ -54,29 +56,40 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
 async function proceed(
   context: Context,
   opened: OpenedRequest,
-  { loginName, password }: SignInRequest,
+  { loginName, password: text }: SignInRequest,
   call: Call,
 ): Promise<string> {
   const { row, browser } = opened
   const state = await requestStateOf(context, opened, call)
   const fixed = fixedPerson(state)
   const application = 'notice' in state ? {} : state.requested.application
-  const { user, rememberAddress } = await checkPassword(
+  const proved = await factors.password.check(
     context,
     // It counts for the chosen person, whatever name was typed.
     fixed
-      ? { loginName: fixed.userName, password, find: () => findUserById(context, fixed.signedInUser.userId) }
-      : { loginName, password },
+      ? { loginName: fixed.userName, text, find: () => findUserById(context, fixed.signedInUser.userId) }
+      : { loginName, text },
     { ...call, organizationId: onlyOrganization(row.parameters.scope, application) ?? '' },
   )
-  const newValue = await openBrowserSession(
+  const { newValue, sessionId, missingFactors } = await openBrowserSession(
     context,
-    user,
+    proved,
     browser,
     { writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)], guards: [stillOpen(row.id)] },
     call,
   )
-  await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])
+  const { userId, organizationId } = proved.user
+  await Promise.all([proved.settle?.(), surplusSessions.settle(context, userId)])
+  // Its page then has the field at once.
+  if (missingFactors.includes(factorKinds['otp-email'].method)) {
+    const code = await mailCode(
+      context,
+      opened,
+      { userId, organizationId, session: { id: sessionId, browserId: browser.id } },
+      call,
+    )
+    await orUnavailable(advance(context.keys, row.id, { chosen: true, code })(context.sql))
+  }
   return newValue
 }
 

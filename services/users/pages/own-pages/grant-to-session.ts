@@ -94,7 +94,11 @@ function refusal(lacking: Missing | ShutOut): RosterError {
 }
 
 function factorRequired(): RosterError {
-  return new RosterError('FAILED_PRECONDITION', 'FACTOR_REQUIRED', 'The password has to be checked first.')
+  return new RosterError(
+    'FAILED_PRECONDITION',
+    'FACTOR_REQUIRED',
+    'The password, or a second factor, has to be checked first.',
+  )
 }
 
 function consentRequired(message: string): RosterError {

@@ -35,7 +35,7 @@ export function registrationPage(registration: NonNullable<Progress['registratio
     : show({ $case: 'registration', value: { ...asked, givenName, familyName } })
 }
 
-function secondsUntil(time: string | undefined, now: Date): number {
+export function secondsUntil(time: string | undefined, now: Date): number {
   return time === undefined ? 0 : Math.max(0, Math.ceil((Date.parse(time) - now.getTime()) / 1000))
 }
 

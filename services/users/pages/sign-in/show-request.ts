@@ -10,6 +10,8 @@ import { answerApplication, notice, refusalLink } from '../../openid/authorizati
 import { type Candidate, isMeant, isAdmitted } from '../../openid/authorization/candidates.ts'
 import { begin } from '../../openid/authorization/begin.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
+import type { FactorKind } from '../../sessions/events/session.ts'
+import { otpEmailPage } from './factors/otp-email.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
@@ -57,7 +59,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   }
 }
 
-const withForm = ['signIn', 'accounts', 'noAccess', 'registration', 'registrationCode', 'consent']
+const withForm = ['signIn', 'code', 'accounts', 'noAccess', 'registration', 'registrationCode', 'consent']
 
 async function showAnswered(context: Context, { parameters, answer }: RequestRow): Promise<PageAnswer> {
   const applicationOrigin = await wayBack(context, parameters)
@@ -131,6 +133,12 @@ async function mayRegister(context: Context, { requested, asked }: RequestState)
   return (await registeringOrganization(context, { asked, ...requested })) !== undefined
 }
 
+/** The page that asks for a factor. */
+const factorPages: Record<FactorKind, (row: RequestRow, person: Candidate, now: Date) => PageAnswer> = {
+  password: (row, person, now) => signInPage(row, now, undefined, person),
+  'otp-email': otpEmailPage,
+}
+
 function askFor(
   lacking: Missing | ShutOut,
   { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
@@ -147,6 +155,7 @@ function askFor(
     case 'account':
       return accountsPage(able)
     case 'factor':
+      return factorPages[lack.kinds[0]!](row, chosen, now)
     case 'fresh-factor':
       return signInPage(row, now, undefined, chosen)
     case 'consent':

@@ -5,6 +5,8 @@ export type LoginPolicyEvent = { type: 'changed'; payload: LoginPolicySettings }
 
 /** What is missing is as the instance has it; at the instance, it has its default. */
 export interface LoginPolicySettings {
+  /** An organization cannot loosen it. */
+  forceMfa?: boolean
   allowRegister?: boolean
   hidePasswordReset?: boolean
   defaultRedirectUri?: string

@@ -1,4 +1,5 @@
 import type { AggregateKey } from '#lib/eventstore/aggregate'
+import type { SecondFactorKind } from '../../directory/events/human.ts'
 
 export type SessionEvent =
   /** Only a session of a browser has a `browserId`. Earlier sessions have none of the last three. */
@@ -8,12 +9,14 @@ export type SessionEvent =
     }
   /** Once more, in the same browser, or by the login application that has its token. The session lives on from then. */
   | { type: 'factor.checked'; payload: { userId: string; kind: FactorKind; expiresAt: string } }
+  /** A code was made; or a wrong one was tried. */
+  | { type: 'factor.challenged' | 'factor.rejected'; payload: { userId: string; kind: FactorKind } }
   /** The user went on to an application with it. */
   | { type: 'chosen'; payload: { userId: string; applicationId: string } }
   | { type: 'ended'; payload: { userId: string } }
 
 /** What a person proves to sign in. */
-export type FactorKind = 'password'
+export type FactorKind = 'password' | SecondFactorKind
 
 export interface Factor {
   kind: FactorKind
@@ -40,8 +43,8 @@ export function sessionKey(id: string): AggregateKey<Session> {
 export function evolveSession(session: Session | undefined, event: SessionEvent, at: Date): Session {
   if (event.type === 'created') return { ...event.payload, ended: false }
   if (session === undefined) throw new Error(`a session begins with ${event.type}`)
-  if (event.type === 'chosen') return session
   if (event.type === 'ended') return { ...session, ended: true }
+  if (event.type !== 'factor.checked') return session
   const { kind, expiresAt } = event.payload
   const others = (session.factors ?? []).filter((factor) => factor.kind !== kind)
   return { ...session, expiresAt, factors: [...others, { kind, at: at.toISOString() }] }

@@ -12,6 +12,7 @@ export async function loadLoginPolicy(
     [instance.id, organizationId].map((id) => store.load<LoginPolicySettings>(loginPolicyType, id)),
   )
   const policy = { ...defaultPolicy, ...ofInstance?.state, ...own?.state }
+  const forceMfa = ofInstance?.state.forceMfa === true || own?.state.forceMfa === true
   // An operator may have made sessions shorter since.
-  return { ...policy, passwordCheckLifetime: Math.min(policy.passwordCheckLifetime, config.SESSION_LIFETIME) }
+  return { ...policy, forceMfa, passwordCheckLifetime: Math.min(policy.passwordCheckLifetime, config.SESSION_LIFETIME) }
 }

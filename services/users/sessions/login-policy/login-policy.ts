@@ -1,6 +1,7 @@
 import type { Brand } from '../events/login-policy.ts'
-import type { FactorKind } from '../events/session.ts'
-import { firstFactors } from '../factors/kinds.ts'
+import type { Factor, FactorKind, Session } from '../events/session.ts'
+import type { SecondFactorKind } from '../../directory/events/human.ts'
+import { firstFactors, secondFactors } from '../factors/kinds.ts'
 
 export interface CheckedFactor {
   kind: FactorKind
@@ -10,6 +11,8 @@ export interface CheckedFactor {
 /** What an organization demands of those who sign in, and allows them. */
 export interface LoginPolicy {
   factors: readonly FactorKind[]
+  /** Everybody needs a second factor. */
+  forceMfa: boolean
   /** People may register themselves. */
   allowRegister: boolean
   /** A request without a token gets no code for a forgotten password. */
@@ -24,15 +27,31 @@ export interface LoginPolicy {
 
 export const defaultPolicy: LoginPolicy = {
   factors: ['password'],
+  forceMfa: false,
   allowRegister: false,
   hidePasswordReset: false,
   defaultRedirectUri: '',
   passwordCheckLifetime: Infinity,
 }
 
-/** The factors that a policy demands beside those that were checked. */
-export function missingFactors({ factors }: LoginPolicy, checked: readonly CheckedFactor[]): FactorKind[] {
-  return factors.filter((kind) => !checked.some((factor) => factor.kind === kind))
+/**
+ * What is still to be checked, in the order in which pages ask: of each list, one kind suffices. A user with second
+ * factors of their own is asked for one of them, whatever the policy.
+ */
+export function missingFactors(
+  { factors, forceMfa }: Pick<LoginPolicy, 'factors' | 'forceMfa'>,
+  own: readonly SecondFactorKind[],
+  checked: readonly Pick<CheckedFactor, 'kind'>[],
+): FactorKind[][] {
+  const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
+  const first = factors.filter((kind) => !isChecked(kind)).map((kind) => [kind])
+  if (!(forceMfa || own.length > 0) || secondFactors.some(isChecked)) return first
+  return [...first, own.length > 0 ? [...own] : secondFactors]
+}
+
+/** What was checked of a session. One of a former release began with its password. */
+export function checkedFactors({ factors }: Pick<Session, 'factors'>): Factor[] {
+  return factors ?? [{ kind: 'password', at: '' }]
 }
 
 export function lastFirstFactor(factors: readonly CheckedFactor[]): Date | undefined {

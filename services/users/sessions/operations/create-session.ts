@@ -7,10 +7,12 @@ import type { Context } from '../../context.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
 import { findLoginUser } from '../../directory/login-names/meaning.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
-import { type Attempted, beginAttempt, checkPassword } from '../../directory/passwords/check-password.ts'
+import { type Attempted, beginAttempt } from '../../directory/passwords/check-password.ts'
+import { factorKinds } from '../factors/kinds.ts'
+import { factors } from '../factors/registry.ts'
 import { beginHalfDone, detailsOf } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
-import { openSession } from '../open-session.ts'
+import { recordFactor } from '../record-factor.ts'
 import { surplusSessions } from '../surplus.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { userNotFound } from '../../directory/events/user-not-found.ts'
@@ -42,9 +44,15 @@ export const createSession = {
 
   async handle(context: Context, request: CreateSessionRequest, call: Call): Promise<CreateSessionResponse> {
     if (request.password === '') return begin(context, request, call)
-    const { user, rememberAddress } = await checkPassword(context, await attemptOf(context, request), call)
-    const answer = await openSession(context, { user, lifetime: secondsOf(request.lifetime) }, call)
-    await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])
+    const { password: text, ...attempt } = await attemptOf(context, request)
+    const proved = await factors.password.check(context, { ...attempt, text }, call)
+    const answer = await recordFactor(
+      context,
+      proved,
+      { session: undefined, lifetime: secondsOf(request.lifetime) },
+      call,
+    )
+    await Promise.all([proved.settle?.(), surplusSessions.settle(context, proved.user.userId)])
     return answer
   },
 }
@@ -69,7 +77,13 @@ async function begin(
   if (!user || !(await maySignIn(context, user))) throw userNotFound()
   const begun = await beginHalfDone(context, user, secondsOf(lifetime) ?? null, call.clientAddress)
   const { sessionId, token: sessionToken, expiresAt: expirationDate } = begun
-  return { sessionId, sessionToken, expirationDate, details: detailsOf(begun) }
+  return {
+    sessionId,
+    sessionToken,
+    expirationDate,
+    details: detailsOf(begun),
+    missingFactors: [factorKinds.password.method],
+  }
 }
 
 async function maySignIn(context: Context, { state, organizationId }: LoginUser): Promise<boolean> {

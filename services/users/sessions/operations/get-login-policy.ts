@@ -26,7 +26,6 @@ const whatIsBuilt = {
   allowUsernamePassword: true,
   ignoreUnknownUsernames: true,
   allowExternalIdp: false,
-  forceMfa: false,
   allowPasskeys: false,
 }
 

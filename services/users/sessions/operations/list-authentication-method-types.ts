@@ -1,10 +1,10 @@
-import {
-  AuthenticationMethodType,
-  type ListAuthenticationMethodTypesRequest,
-  type ListAuthenticationMethodTypesResponse,
+import type {
+  ListAuthenticationMethodTypesRequest,
+  ListAuthenticationMethodTypesResponse,
 } from '#gen/roster/users/v1/user_service'
 import type { Context } from '../../context.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
+import { factorKinds } from '../factors/kinds.ts'
 import { existing } from '../../directory/states/user-state.ts'
 
 export async function listAuthenticationMethodTypes(
@@ -13,6 +13,6 @@ export async function listAuthenticationMethodTypes(
 ): Promise<ListAuthenticationMethodTypesResponse> {
   const user = await findUserById(context, userId)
   existing(user?.state)
-  const { AUTHENTICATION_METHOD_TYPE_PASSWORD } = AuthenticationMethodType
-  return { authMethodTypes: user!.hash === null ? [] : [AUTHENTICATION_METHOD_TYPE_PASSWORD] }
+  const own = Object.values(factorKinds).filter(({ isSetUp }) => isSetUp(user!))
+  return { authMethodTypes: own.map(({ method }) => method) }
 }

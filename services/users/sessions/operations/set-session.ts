@@ -1,89 +1,103 @@
 import type { SetSessionRequest, SetSessionResponse } from '#gen/roster/users/v1/session_service'
 import type { Violation } from '#lib/errors'
-import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { checkTemplate, linkTargets } from '../../directory/email/link.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
-import { checkPassword, credentialsInvalid } from '../../directory/passwords/check-password.ts'
+import { notAvailable } from '../factors/otp-email/otp-email.ts'
+import { sendCode } from '../factors/otp-email/send-code.ts'
+import { factors } from '../factors/registry.ts'
 import { completing } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
-import { sessionEnd, openSession } from '../open-session.ts'
-import { findPresented } from '../presented-session.ts'
+import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { findPresented, type PresentedSession } from '../presented-session.ts'
+import { recordFactor } from '../record-factor.ts'
+import { missingMethods } from '../session-tokens.ts'
 import { sessionNotFound } from '../sessions.ts'
 import { surplusSessions } from '../surplus.ts'
-import { isActive } from '../../directory/states/user-state.ts'
-import { isOpen } from '../../../organization-status.ts'
-import { beganSinceOpen, statuses } from '../../directory/organizations/statuses.ts'
-import { hashToken, newToken } from '../../directory/tokens/token.ts'
-import type { Session, SessionEvent } from '../events/session.ts'
-import { outlives } from '../../directory/events/sign-outs.ts'
-import { passwordOf, userKey } from '../../directory/events/user.ts'
 
 export const setSession = {
-  check: (_context: Context, request: SetSessionRequest): Violation[] => faultsOfLifetime(request),
+  check({ config }: Context, request: SetSessionRequest): Violation[] {
+    const { password, otpEmailCode, otpEmail } = request
+    const given = [password !== '' && 'password', otpEmailCode !== '' && 'otpEmailCode', otpEmail && 'otpEmail']
+    const [first, second] = given.filter((field): field is string => typeof field === 'string')
+    const delivery = otpEmail?.delivery
+    const template = delivery?.$case === 'sendCode' ? delivery.value.urlTemplate : undefined
+    return [
+      ...(first ? [] : [{ field: 'password', description: 'must have at least 1 character' }]),
+      ...(second ? [{ field: second, description: `must not stand beside ${first}` }] : []),
+      ...(template === undefined
+        ? []
+        : checkTemplate(
+            template.replaceAll('{{.SessionID}}', '{{.OrgID}}'),
+            linkTargets(config, true),
+            'otpEmail.sendCode.urlTemplate',
+          )),
+      ...faultsOfLifetime(request),
+    ]
+  },
   // Its answers would say whether a password was sent before, without counting the guess.
   ignoresKey: () => true,
   handle,
 }
 
 async function handle(context: Context, request: SetSessionRequest, call: Call): Promise<SetSessionResponse> {
-  const { sessionId, sessionToken, password } = request
+  const { sessionId, sessionToken } = request
   const presented = await findPresented(context, sessionId, sessionToken)
   const known = presented && ('halfDone' in presented ? presented.halfDone : presented.whole.state)
-  const found = known && (await findUserById(context, known.userId))
-  if (!found) throw sessionNotFound()
-  const attempted = { loginName: found.state.userName, password, find: () => findUserById(context, found.userId) }
-  const { user, rememberAddress } = await checkPassword(context, attempted, call)
+  const user = known && (await findUserById(context, known.userId))
+  if (!user) throw sessionNotFound()
+  if (request.otpEmail) return challenge(context, request, { presented, user }, call)
+  const kind = request.otpEmailCode === '' ? 'password' : 'otp-email'
+  const whole = 'whole' in presented ? presented.whole : undefined
+  // A second factor comes to a first one.
+  if (kind !== 'password' && !whole) throw notAvailable()
+  const proved = await factors[kind].check(
+    context,
+    {
+      loginName: user.state.userName,
+      find: () => findUserById(context, user.userId),
+      text: kind === 'password' ? request.password : request.otpEmailCode,
+      session: whole && { id: whole.id, browserId: undefined },
+    },
+    call,
+  )
   const lifetime = secondsOf(request.lifetime)
-  const answer =
+  const { sessionId: _, ...recorded } = await recordFactor(
+    context,
+    proved,
     'whole' in presented
-      ? await checkAgain(context, presented.whole, user, lifetime, call)
-      : await openSession(
-          context,
-          {
-            user,
-            lifetime: lifetime ?? presented.halfDone.lifetime ?? undefined,
-            halfDone: { sessionId, ...completing(sessionId, sessionToken) },
-          },
-          call,
-        )
-  await Promise.all([rememberAddress(), surplusSessions.settle(context, user.userId)])
-  return answer
+      ? { session: presented.whole, lifetime }
+      : {
+          session: undefined,
+          sessionId,
+          lifetime: lifetime ?? presented.halfDone.lifetime ?? undefined,
+          ...completing(sessionId, sessionToken),
+        },
+    call,
+  )
+  await Promise.all([proved.settle?.(), surplusSessions.settle(context, user.userId)])
+  return recorded
 }
 
-async function checkAgain(
+// The session and its token stay.
+async function challenge(
   context: Context,
-  known: Existing<Session>,
-  { userId, organizationId, state: then }: LoginUser,
-  lifetime: number | undefined,
-  { caller, requestId, deadline }: Call,
+  { sessionToken, otpEmail }: SetSessionRequest,
+  { presented, user }: { presented: PresentedSession; user: LoginUser },
+  call: Call,
 ): Promise<SetSessionResponse> {
-  const checked = passwordOf(then)
-  const policy = await loadLoginPolicy(context, organizationId)
-  const sessionToken = newToken()
-  return context.store.execute({
-    aggregate: { type: 'session', id: known.id },
-    call: { caller: { ...caller, userId }, requestId, deadline },
-    reads: { user: userKey(userId), status: statuses.key(organizationId) },
-    decide(session: Aggregate<Session>, now, { user: { state }, status }): Decision<SessionEvent, Date> {
-      // Whatever changed it gave it another token, or ended it.
-      if (!session.state || session.sequence !== known.sequence) throw sessionNotFound()
-      if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status)) throw credentialsInvalid()
-      if (!outlives(state, known.id, session.state.signOuts ?? 0) || !beganSinceOpen(session, status))
-        throw sessionNotFound()
-      const end = sessionEnd(policy, now, lifetime)
-      return {
-        events: [{ type: 'factor.checked', payload: { userId, kind: 'password', expiresAt: end.toISOString() } }],
-        writes: [
-          (sql) => sql`
-            update tokens set hash = ${hashToken(sessionToken)}, expires_at = ${end} where session_id <> '' and session_id = ${known.id}
-          `,
-        ],
-        answer: end,
-      }
-    },
-    respond: ({ after, answer: expirationDate }) => ({ sessionToken, expirationDate, details: details(after) }),
-  })
+  if (!('whole' in presented)) throw notAvailable()
+  const { id, state } = presented.whole
+  const delivery = otpEmail!.delivery!
+  const how = delivery.$case === 'returnCode' ? 'return' : { urlTemplate: delivery.value.urlTemplate }
+  const code = await sendCode(context, user, { session: { id, browserId: undefined }, how }, call)
+  return {
+    sessionToken,
+    expirationDate: new Date(state.expiresAt),
+    details: details(presented.whole),
+    challenges: code === undefined ? undefined : { otpEmail: code },
+    missingFactors: missingMethods(await loadLoginPolicy(context, user.organizationId), user.state, state),
+  }
 }

@@ -67,10 +67,11 @@ async function readLogo(file: Buffer, { organizationId, deadline }: Call): Promi
 
 // What may only be as it is says nothing that has to be kept.
 function given(
-  { allowRegister, hidePasswordReset, defaultRedirectUri, passwordCheckLifetime, brand }: Sent,
+  { forceMfa, allowRegister, hidePasswordReset, defaultRedirectUri, passwordCheckLifetime, brand }: Sent,
   logo: Buffer | undefined,
 ) {
   const settings = {
+    forceMfa,
     allowRegister,
     hidePasswordReset,
     defaultRedirectUri,

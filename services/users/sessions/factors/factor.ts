@@ -1,0 +1,42 @@
+import type { Use } from '#lib/eventstore/command'
+import type { Guard } from '#lib/eventstore/command'
+import type { Write } from '#lib/database/database'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import type { LoginUser } from '../../directory/login-names/login-user.ts'
+import type { User } from '../../directory/events/user.ts'
+import type { FactorKind } from '../events/session.ts'
+
+/** The work of a kind of factor. */
+export interface Factor {
+  /**
+   * Checks what a person gave, and counts the try, before anything depends on it. Throws the error of the caller where it
+   * is wrong, or where there were too many.
+   */
+  check(context: Context, given: Given, call: Call): Promise<ProvedFactor>
+}
+
+/** What a person gave to prove a factor. */
+export interface Given {
+  /** The name that the try counts for, and the user whom it means. */
+  loginName: string
+  find?: (() => Promise<LoginUser | undefined>) | undefined
+  /** As it was typed. */
+  text: string
+  /** Of a second factor: the session that it comes to, and its browser. */
+  session?: { id: string; browserId: string | undefined } | undefined
+}
+
+/** A factor that was right a moment ago. */
+export interface ProvedFactor {
+  kind: FactorKind
+  user: LoginUser
+  /** Whether it still holds where it is recorded. */
+  holds(user: User | undefined): boolean
+  /** What is used up with it. */
+  writes: Write[]
+  guards: Guard[]
+  uses: Use[]
+  /** Once it is recorded. A failure is logged alone. */
+  settle?(): Promise<void>
+}

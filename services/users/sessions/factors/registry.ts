@@ -1,0 +1,7 @@
+import type { FactorKind } from '../events/session.ts'
+import type { Factor } from './factor.ts'
+import { otpEmail } from './otp-email/otp-email.ts'
+import { password } from './password/password.ts'
+
+/** The work of each kind of factor. */
+export const factors: Record<FactorKind, Factor> = { password, 'otp-email': otpEmail }

@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util'
+import { v7 as uuid } from 'uuid'
+import type { ObjectDetails } from '#gen/roster/object/v1/object'
+import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import type { Write } from '#lib/database/database'
+import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
+import type { Decision, Guard } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { isBesideFormer } from '#lib/schema/releases'
+import { isOpen, type OrganizationStatus } from '../../organization-status.ts'
+import type { Context } from '../context.ts'
+import { type User, userKey } from '../directory/events/user.ts'
+import { outlives, signOutsOf } from '../directory/events/sign-outs.ts'
+import { beganSinceOpen, statuses } from '../directory/organizations/statuses.ts'
+import { credentialsInvalid } from '../directory/passwords/check-password.ts'
+import { isActive } from '../directory/states/user-state.ts'
+import { hashToken, newToken } from '../directory/tokens/token.ts'
+import type { Session, SessionEvent } from './events/session.ts'
+import type { ProvedFactor } from './factors/factor.ts'
+import { factorKinds } from './factors/kinds.ts'
+import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
+import { checkedFactors, type LoginPolicy } from './login-policy/login-policy.ts'
+import { missingMethods } from './session-tokens.ts'
+import { sessionNotFound, storeSession } from './sessions.ts'
+
+/** The session that a factor comes to, and what is stored with it. */
+export interface Target {
+  /** The session that goes on. Undefined: another one begins. */
+  session: Existing<Session> | undefined
+  /** Of one that begins: its id. Default: a new one. */
+  sessionId?: string
+  /** Seconds; at most as long as every session. */
+  lifetime?: number | undefined
+  /** Of a session in a browser, which nobody has the token of. */
+  browserId?: string
+  /** The error where the session that goes on has changed, or is over. Default: SESSION_NOT_FOUND. */
+  gone?: Error
+  writes?(session: { sessionId: string; userId: string }): Write[]
+  guards?: Guard[]
+}
+
+export interface RecordedFactor {
+  sessionId: string
+  sessionToken: string
+  expirationDate: Date
+  details: ObjectDetails
+  /** Of these, one is still to be checked. Until then the token opens nothing. */
+  missingFactors: AuthenticationMethodType[]
+}
+
+/**
+ * Records a factor: opens a session with it, or goes on with one, which gets another token. The errors of what the factor
+ * uses up; UNAUTHENTICATED CREDENTIALS_INVALID where the user may no longer sign in, or the factor does not hold any more.
+ */
+export async function recordFactor(
+  context: Context,
+  { kind, user: { userId, organizationId }, holds, ...factor }: ProvedFactor,
+  target: Target,
+  { caller, requestId, deadline, once }: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>,
+): Promise<RecordedFactor> {
+  const { config, sql, store } = context
+  const policy = await loadLoginPolicy(context, organizationId)
+  const known = target.session
+  const isOfBrowser = target.browserId !== undefined
+  const sessionId = known?.id ?? target.sessionId ?? uuid()
+  const sessionToken = newToken()
+  // A replica of the former release does not know the fields of what was checked.
+  const isAlone = isOfBrowser || !(await isBesideFormer(sql))
+  return store.execute({
+    aggregate: { type: 'session', id: sessionId },
+    // If-Match is left out: a mismatch would reveal a right factor and leave no session.
+    call: { caller: { ...caller, userId }, requestId, deadline, ...(once && !known && { once }) },
+    reads: { user: userKey(userId), status: statuses.key(organizationId) },
+    decide(session: Aggregate<Session>, now, { user: { state }, status }): Decision<SessionEvent, Recorded> {
+      if (!isActive(state) || !holds(state) || !isOpen(status)) throw credentialsInvalid()
+      if (known && !goesOn(session, { known, isOfBrowser }, state, status)) throw target.gone ?? sessionNotFound()
+      const end = factorKinds[kind].isFirst
+        ? sessionEnd(policy, now, target.lifetime)
+        : nearerEnd(known!.state, now, target.lifetime)
+      const expiresAt = end.toISOString()
+      const begun = {
+        factors: [{ kind, at: now.toISOString() }],
+        ...(isOfBrowser && { browserId: target.browserId! }),
+        signOuts: signOutsOf(state),
+      }
+      const event: SessionEvent = known
+        ? { type: 'factor.checked', payload: { userId, kind, expiresAt } }
+        : { type: 'created', payload: { userId, expiresAt, ...(isAlone && begun) } }
+      const checked = [...(session.state ? checkedFactors(session.state) : []), { kind, at: now.toISOString() }]
+      const missing = missingMethods(policy, state!, { factors: checked })
+      const partial = missing.length > 0 || undefined
+      const row = { userId, organizationId, human: true, sessionId, expiresAt: end, ...(partial && { partial }) }
+      const token = known
+        ? renewToken(sessionId, isOfBrowser ? undefined : sessionToken, { end, partial })
+        : storeSession(sessionToken, row, config.SESSIONS_PER_USER)
+      return {
+        organizationId,
+        events: [event],
+        writes: [token, ...factor.writes, ...(target.writes?.({ sessionId, userId }) ?? [])],
+        guards: [...factor.guards, ...(target.guards ?? [])],
+        uses: factor.uses,
+        answer: { end, missingFactors: missing },
+      }
+    },
+    respond: ({ after, answer: { end, missingFactors: missing } }) => ({
+      sessionId,
+      sessionToken,
+      expirationDate: end,
+      details: details(after),
+      missingFactors: missing,
+    }),
+  })
+}
+
+interface Recorded {
+  end: Date
+  missingFactors: AuthenticationMethodType[]
+}
+
+// It was not ended, neither alone nor together with all others. Of one whose token a caller has: each check gave it
+// another one.
+function goesOn(
+  session: Aggregate<Session>,
+  { known, isOfBrowser }: { known: Existing<Session>; isOfBrowser: boolean },
+  user: User | undefined,
+  status: Aggregate<OrganizationStatus>,
+): boolean {
+  const { id, state } = session
+  if (state?.ended !== false || !outlives(user, id, state.signOuts ?? 0)) return false
+  return isOfBrowser || (isDeepStrictEqual(state.factors, known.state.factors) && beganSinceOpen(session, status))
+}
+
+function renewToken(
+  sessionId: string,
+  token: string | undefined,
+  { end, partial = null }: { end: Date; partial: true | undefined | null },
+): Write {
+  return (sql) => sql`
+    update tokens set expires_at = ${end}, partial = ${partial} ${token === undefined ? sql`` : sql`, hash = ${hashToken(token)}`}
+    where session_id <> '' and session_id = ${sessionId}
+  `
+}
+
+/** When a session ends whose first factor was checked now. */
+function sessionEnd({ passwordCheckLifetime: most }: LoginPolicy, now: Date, lifetime = most): Date {
+  return new Date(now.getTime() + Math.min(lifetime, most) * 1000)
+}
+
+/** When one ends whose second factor was checked now: as before, or sooner where the caller chose so. */
+function nearerEnd({ expiresAt }: Pick<Session, 'expiresAt'>, now: Date, lifetime = Infinity): Date {
+  return new Date(Math.min(Date.parse(expiresAt), now.getTime() + lifetime * 1000))
+}

@@ -1,0 +1,35 @@
+import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import type { Context } from '../context.ts'
+import type { User } from '../directory/events/user.ts'
+import type { FoundToken } from '../directory/tokens/token.ts'
+import type { Session } from './events/session.ts'
+import { factorKinds } from './factors/kinds.ts'
+import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
+import { checkedFactors, type LoginPolicy, missingFactors } from './login-policy/login-policy.ts'
+
+/**
+ * Whether the token of a session opens anything: only where nothing is missing that the login policy and the user's own
+ * second factors demand now. Any other token stands on its user alone, or is asked about by `judge`. UNAVAILABLE
+ * STORE_UNAVAILABLE.
+ */
+export async function isComplete(
+  context: Pick<Context, 'config' | 'store'>,
+  { sessionId, authorizationId, organizationId, user }: FoundToken,
+): Promise<boolean> {
+  if (sessionId === '' || authorizationId !== undefined) return true
+  const [policy, session] = await Promise.all([
+    loadLoginPolicy(context, organizationId),
+    context.store.load<Session>('session', sessionId),
+  ])
+  return session !== undefined && missingMethods(policy, user, session.state).length === 0
+}
+
+/** What is missing of a session, of which one is asked for next. */
+export function missingMethods(
+  policy: LoginPolicy,
+  user: User,
+  session: Pick<Session, 'factors'>,
+): AuthenticationMethodType[] {
+  const [missing = []] = missingFactors(policy, user.human?.secondFactors ?? [], checkedFactors(session))
+  return missing.map((kind) => factorKinds[kind].method)
+}
