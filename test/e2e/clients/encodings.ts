@@ -60,6 +60,7 @@ function recording(plain: Call): Call {
       ok['token'],
       ok['secret'],
       ok['clientSecret'],
+      (ok['challenges'] as JsonObject | undefined)?.['otpEmail'],
     ]
     const own = privateKeyOf(ok['keyDetails'])
     for (const secret of [...passwords, clientSecret, bindPassword, ...shown, ...own]) recordSecret(secret)

@@ -2,7 +2,7 @@ import { admin, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { authorizePath, callbackOf, formOf, redeem, type Shown } from '../../examples/sign-in.ts'
 import { readPage } from '../../examples/sign-in-kinds.ts'
 import { call } from '../clients/encodings.ts'
-import { mailTo } from '../mailbox.ts'
+import { mailCount, mailTo } from '../mailbox.ts'
 import { type Browser, enter, registerableNames, returnUri, type Stage } from './stage.ts'
 
 /** A door that needs one step more: with everything right, it opens. */
@@ -17,6 +17,8 @@ export interface PageDoor {
   prepare(stage: Stage): Promise<Opened>
   /** Who is signed in does not matter to it: a password or a code opens it. */
   isForAnybody?: boolean
+  /** It is there for who lacks the second factor, or whoever lacks it may sign out as well. */
+  isForPartial?: boolean
   /** The page that it leads to, where nothing is changed before. */
   leadsTo?: string
 }
@@ -41,6 +43,23 @@ export const pageDoors: Record<string, PageDoor> = {
     async prepare({ browser, own, person: { password } }) {
       const page = await browser.visit(authorizePath(own, { prompt: 'login' }))
       return formOn(page, { action: 'sign-in', password })
+    },
+  },
+  CheckCode: {
+    isForPartial: true,
+    async prepare(stage) {
+      const { browser, own, person } = stage
+      const { userId, email, userName: login_name, password } = person
+      // It has it already where the door is prepared once more.
+      await call('AddOTPEmail', { userId }, admin())
+      ok(await call('DeleteUserSessions', { userId }, admin()))
+      const before = await mailCount(email)
+      // Without the name, which the request would show to everybody.
+      const asked = await browser.visit(authorizePath(own, { prompt: 'login' }))
+      stage.former = browser.cookie()
+      const page = await browser.submit(asked, { action: 'sign-in', login_name, password })
+      const { code } = await mailTo(email, before + 1)
+      return formOn(page, { action: 'check', code })
     },
   },
   ChooseAccount: {
@@ -71,6 +90,7 @@ export const pageDoors: Record<string, PageDoor> = {
     },
   },
   EndSession: {
+    isForPartial: true,
     async prepare({ browser, own, person }) {
       const answer = await callbackOf(person, authorizePath(own), browser)
       const { body } = await redeem(own, answer.searchParams.get('code')!)
@@ -86,6 +106,7 @@ export const pageDoors: Record<string, PageDoor> = {
     },
   },
   SignOut: {
+    isForPartial: true,
     prepare: async ({ browser }) => formOn(await browser.visit('/oidc/v1/end_session'), { action: 'all' }),
   },
   ShowAccount: {

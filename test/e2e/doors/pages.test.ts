@@ -35,8 +35,8 @@ test('every page has its row here', () => {
   expect(Object.keys(pageDoors).toSorted()).toEqual(pages.toSorted())
 })
 
-describe.each(Object.entries(pageDoors))('%s', (name, { prepare, isForAnybody, leadsTo }) => {
-  test.skipIf(name === 'FinishRegistration' && !hasMailbox())(
+describe.each(Object.entries(pageDoors))('%s', (name, { prepare, isForAnybody, isForPartial, leadsTo }) => {
+  test.skipIf(['CheckCode', 'FinishRegistration'].includes(name) && !hasMailbox())(
     'opens to its person alone, and while it counts',
     async () => {
       const stage = await setStage(place)
@@ -56,6 +56,12 @@ describe.each(Object.entries(pageDoors))('%s', (name, { prepare, isForAnybody, l
         expectShut(what, shown)
         const { kind } = readPage(shown)
         expect([what, shown.body.includes(person.userName), kind === leadsTo]).toEqual([what, false, false])
+      }
+      if (!isForAnybody && !isForPartial) {
+        const { userId } = person
+        ok(await call('AddOTPEmail', { userId }, admin()))
+        expectShut('without the second factor', await opened.use(browser))
+        ok(await call('RemoveOTPEmail', { userId }, admin()))
       }
       for (const over of ['expires_at = roster_users.roster_now()', "answer = 'given'"])
         await whileOver(opened, over, async () => expectShut(over, await opened.use(browser)))

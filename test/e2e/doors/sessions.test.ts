@@ -25,36 +25,58 @@ interface Session {
 
 let application: ExampleApplication
 let people: [ExampleHuman, ExampleHuman]
+/** With a second factor. */
+let careful: ExampleHuman
 let client: { token: string }
 beforeAll(async () => {
   const home = await newOrganization()
   application = await newWebApplication(home, await newProject(home), onLoginPages)
   people = [await newPerson(home), await newPerson(home)]
+  careful = await newPerson(home)
+  ok(await call('AddOTPEmail', { userId: careful.userId }, admin()))
   client = await newLoginClient(await newOrganization())
 })
 afterAll(() => sql?.end())
 
-const states = ['whole', 'half-done', 'ended', 'foreign', 'expired request', 'answered request'] as const
+const states = ['whole', 'half-done', 'partial', 'ended', 'foreign', 'expired request', 'answered request'] as const
 type State = (typeof states)[number]
 
 /** What each answers: for every state, or by its name. `in`: it opens. */
 const doors: Record<string, { send(at: At): ReturnType<typeof call>; says: Partial<Record<State, string>> }> = {
   SetSession: {
     send: ({ session, person }) => call('SetSession', { ...session, password: person.password }, client),
-    // To go on with it is all that a half-done session is for.
-    says: { whole: 'in', 'half-done': 'in', ended: 'SESSION_NOT_FOUND', foreign: 'SESSION_NOT_FOUND' },
+    // To go on with it is all that a half-done or partial session is for.
+    says: { whole: 'in', 'half-done': 'in', partial: 'in', ended: 'SESSION_NOT_FOUND', foreign: 'SESSION_NOT_FOUND' },
   },
   GetSession: {
     send: ({ session: { sessionId }, own }) => call('GetSession', { sessionId }, own),
-    says: { whole: 'in', 'half-done': 'TOKEN_INVALID', ended: 'TOKEN_INVALID', foreign: 'PERMISSION_DENIED' },
+    says: {
+      whole: 'in',
+      'half-done': 'TOKEN_INVALID',
+      partial: 'TOKEN_INVALID',
+      ended: 'TOKEN_INVALID',
+      foreign: 'PERMISSION_DENIED',
+    },
   },
   SearchSessions: {
     send: ({ session: { sessionId }, own }) => call('SearchSessions', { sessionIds: [sessionId] }, own),
-    says: { whole: 'in', 'half-done': 'TOKEN_INVALID', ended: 'TOKEN_INVALID', foreign: 'none' },
+    says: {
+      whole: 'in',
+      'half-done': 'TOKEN_INVALID',
+      partial: 'TOKEN_INVALID',
+      ended: 'TOKEN_INVALID',
+      foreign: 'none',
+    },
   },
   DeleteSession: {
     send: ({ session: { sessionId }, own }) => call('DeleteSession', { sessionId }, own),
-    says: { whole: 'in', 'half-done': 'TOKEN_INVALID', ended: 'TOKEN_INVALID', foreign: 'PERMISSION_DENIED' },
+    says: {
+      whole: 'in',
+      'half-done': 'TOKEN_INVALID',
+      partial: 'TOKEN_INVALID',
+      ended: 'TOKEN_INVALID',
+      foreign: 'PERMISSION_DENIED',
+    },
   },
   ExplainSignIn: {
     send: ({ session: { sessionId }, person: { userId }, own }) =>
@@ -62,6 +84,7 @@ const doors: Record<string, { send(at: At): ReturnType<typeof call>; says: Parti
     says: {
       whole: 'in',
       'half-done': 'TOKEN_INVALID',
+      partial: 'TOKEN_INVALID',
       ended: 'TOKEN_INVALID',
       // As an unknown one: it says nothing of that session.
       foreign: 'SIGN_IN_REASON_PERSON',
@@ -76,6 +99,7 @@ const doors: Record<string, { send(at: At): ReturnType<typeof call>; says: Parti
     says: {
       whole: 'in',
       'half-done': 'FACTOR_REQUIRED',
+      partial: 'FACTOR_REQUIRED',
       ended: 'SESSION_NOT_FOUND',
       foreign: 'SESSION_NOT_FOUND',
       'expired request': 'AUTH_REQUEST_NOT_FOUND',
@@ -93,7 +117,8 @@ interface At {
 }
 
 async function standAt(state: State): Promise<At> {
-  const [person, other] = people
+  const [lenient, other] = people
+  const person = state === 'partial' ? careful : lenient
   const session = await begin(person, state !== 'half-done')
   if (state === 'ended') ok(await call('DeleteSession', { sessionId: session.sessionId }, admin()))
   // The token is the caller's own, the session somebody else's.

@@ -38,12 +38,15 @@ const ask = async (name: string, request: JsonObject) => reason(await call(name 
 const session = { sessionId: 'x', sessionToken: 'y' }
 const requests: Record<string, JsonObject> = {
   AddAPIApplication: { projectId: 'unknown', name: 'API' },
+  AddOTPEmail: { userId: 'unknown' },
   AddOIDCApplication: { projectId: 'unknown', name: 'Web', redirectUris: ['https://app.example.com/callback'] },
   CreateCallback: { authRequestId: 'x', session },
   GetAuthRequest: { authRequestId: 'x' },
+  RemoveOTPEmail: { userId: 'unknown' },
   SetSession: { ...session, password: 'z' },
 }
 const forms: Record<string, Record<string, string>> = {
+  CheckCode: { action: 'check' },
   Decide: { action: 'allow' },
   EndMySession: { session_id: 'x' },
   FinishRegistration: { action: 'finish' },

@@ -122,6 +122,35 @@ describe('the same Status in JSON, gRPC, gRPC-web and Connect', () => {
     await expect(signIn(human), 'even with the right password').rejects.toThrow('SIGN_IN_THROTTLED')
   })
 
+  test('AddOTPEmail: FACTOR_EXISTS, 409, when the user has this factor', async () => {
+    const { userId } = await newHuman(world.home)
+    ok(await everyEncoding[0].call('AddOTPEmail', { userId }, admin()))
+    await expectSame(({ call }) => call('AddOTPEmail', { userId }, admin()), 'FACTOR_EXISTS', 409)
+  })
+
+  test('SetSession: FACTOR_NOT_AVAILABLE, 400, when a code is sent before the password', async () => {
+    const { userId } = await newHuman(world.home)
+    const begun = ok(await everyEncoding[0].call('CreateSession', { userId }, admin()))
+    const request = { sessionId: begun.sessionId, sessionToken: begun.sessionToken, otpEmailCode: 'ZZZZZZ' }
+    await expectSame(({ call }) => call('SetSession', request, admin()), 'FACTOR_NOT_AVAILABLE', 400)
+  })
+
+  test('SetSession: CODE_INVALID, 400, for a wrong code, and FACTOR_THROTTLED, 429, after five, with Retry-After', async () => {
+    const human = await newHuman(world.home, { password: unique('Password') })
+    const credentials = { loginName: human.userName, password: human.password }
+    const { sessionId, sessionToken } = ok(await everyEncoding[0].call('CreateSession', credentials))
+    const request = { sessionId, sessionToken, otpEmailCode: 'ZZZZZZ' }
+    const statuses: Answer['error'][] = []
+    for (const { encoding, call } of everyEncoding.slice(0, 5)) {
+      const answer = await call('SetSession', request, admin())
+      expect(factsOf(answer)).toMatchObject({ code: 3, reason: 'CODE_INVALID', fields: ['otpEmailCode'] })
+      if (encoding === 'json') expect(answer.http).toBe(400)
+      statuses.push(answer.error)
+    }
+    for (const status of statuses) expect(status).toEqual(statuses[0])
+    await expectThrottled(({ call }) => call('SetSession', request, admin()), 'FACTOR_THROTTLED', 600)
+  })
+
   test('REQUEST_TOO_LARGE: 413, and 8 in every encoding, for more than 1 MiB', async () => {
     const request = { userName: unique('machine'), name: 'M', description: 'x'.repeat(1024 * 1024) }
     await expectSame(({ call }) => call('AddMachineUser', request, admin(world.home)), 'REQUEST_TOO_LARGE', 413)

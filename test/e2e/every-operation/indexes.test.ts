@@ -76,6 +76,7 @@ beforeAll(async () => {
   )
   sql = postgres(servers.servers.databaseUrl, { max: 1, onnotice: () => {} })
   // `fillTables` multiplies the earlier ones.
+  await signInByCode()
   for (let n = 0; n < 4; n++)
     world = await addEveryObject(callGrpc, { url: house.url, token: house.adminToken }, receiver.url)
   await signInSomebody()
@@ -186,8 +187,26 @@ test('whoever signs in, again without a page, signs out or takes a new token rea
     expect(status, body).toBe(200)
   }
   ok(await callGrpc('DeleteUserSessions', { userId }, { url: house.url, token: house.adminToken }))
+  await signInByCode()
   expect((await readSince(before)).filter((found) => large.has(found.table))).toEqual([])
 })
+
+/** Signs a new person in by a mailed code, after a wrong one. A further one is left. */
+async function signInByCode(): Promise<void> {
+  const admin = { url: house.url, token: house.adminToken }
+  const [userName, password, email] = [unique('human'), unique('Password'), { email: uniqueEmail(), isVerified: true }]
+  const { userId } = ok(await callGrpc('AddHumanUser', { userName, password, profile, email }, admin))
+  ok(await callGrpc('AddOTPEmail', { userId }, admin))
+  const { sessionId, sessionToken } = ok(await callGrpc('CreateSession', { loginName: userName, password }, admin))
+  const session = { sessionId, sessionToken }
+  ok(await callGrpc('SetSession', { ...session, otpEmail: { sendCode: {} } }, admin))
+  const { challenges } = ok(await callGrpc('SetSession', { ...session, otpEmail: { returnCode: {} } }, admin))
+  const wrong = await callGrpc('SetSession', { ...session, otpEmailCode: 'ZZZZZZ' }, admin)
+  expect(factsOf(wrong).reason).toBe('CODE_INVALID')
+  const whole = ok(await callGrpc('SetSession', { ...session, otpEmailCode: challenges.otpEmail }, admin))
+  const next = { sessionId, sessionToken: whole.sessionToken, otpEmail: { returnCode: {} } }
+  ok(await callGrpc('SetSession', next, admin))
+}
 
 /** Signs a new person in, with tokens at each of five new applications. */
 async function signInSomebody() {

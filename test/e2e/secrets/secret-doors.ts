@@ -12,7 +12,7 @@ import {
   sendForm,
   tokenPath,
 } from '../../examples/oauth.ts'
-import { type ExampleHuman, unique } from '../../examples/people.ts'
+import { admin, type ExampleHuman, unique } from '../../examples/people.ts'
 import { authorizePath, formOf, newCode, openBrowser, redirectUri, verifier } from '../../examples/sign-in.ts'
 import { factsOf } from '../clients/call.ts'
 import { call } from '../clients/encodings.ts'
@@ -24,6 +24,8 @@ interface World {
   /** With an email code that is not used, and with a code for another password. */
   addressed: ExampleHuman
   forgetful: ExampleHuman
+  /** Whose session waits for a code. */
+  careful: { sessionId: string; sessionToken: string }
   web: ExampleApplication
   /** Its access tokens are JWTs. */
   signing: ExampleApplication
@@ -70,7 +72,7 @@ async function openPage(application: ExampleApplication) {
 }
 
 async function doorsOf(
-  { home, person, addressed, forgetful, web, signing, bound, key, machine }: World,
+  { home, person, addressed, forgetful, careful, web, signing, bound, key, machine }: World,
   { browser, shown }: Awaited<ReturnType<typeof openPage>>,
 ) {
   const machines = await Promise.all(Array.from({ length: 8 }, () => newClient({ organization: home })))
@@ -114,6 +116,7 @@ async function doorsOf(
     'email code': (verificationCode: string) => api('VerifyEmail', { userId: addressed.userId, verificationCode }),
     'reset code': (verificationCode: string) =>
       api('ResetPassword', { userId: forgetful.userId, verificationCode, newPassword: unique('Password') }),
+    'second factor': (otpEmailCode: string) => api('SetSession', { ...careful, otpEmailCode }, admin(home)),
   }
 
   async function oauth(form: Record<string, string>, headers = {}, path = tokenPath): Promise<Answer> {

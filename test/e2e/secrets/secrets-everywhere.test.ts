@@ -31,6 +31,7 @@ const own: Record<string, Partial<Record<Door, string>>> = {
   'session token': { API: 'ok', userinfo: '200' },
   'email code': { 'email code': 'ok' },
   'reset code': { 'reset code': 'ok' },
+  'code of a second factor': { 'second factor': 'ok' },
 }
 
 /** Makes a secret of a kind. */
@@ -58,7 +59,10 @@ beforeAll(async () => {
     ),
   )) as [ExampleApplication, ExampleApplication, ExampleApplication]
   const [browser, key, machine] = [openBrowser(), await newProofKey(), await newClient({ organization: home })]
-  doors = await openDoors({ home, person, addressed, forgetful, web, signing, bound, key, machine })
+  const { userName: loginName, password } = await newHuman(home, { password: unique('Password') })
+  const { sessionId, sessionToken } = ok(await call('CreateSession', { loginName, password }))
+  const careful = { sessionId, sessionToken }
+  doors = await openDoors({ home, person, addressed, forgetful, careful, web, signing, bound, key, machine })
   const answersTo = async (noise: string, turn: number) =>
     Object.fromEntries(
       await Promise.all(doors.all.map(async (door) => [door, (await doors.show(door, noise, turn)).said])),
@@ -95,6 +99,8 @@ beforeAll(async () => {
     'email code': () => addressed.emailCode!,
     'reset code': async () =>
       ok(await call('PasswordReset', { userId: forgetful.userId, returnCode: {} }, admin(home))).verificationCode,
+    'code of a second factor': async () =>
+      ok(await call('SetSession', { ...careful, otpEmail: { returnCode: {} } }, admin(home))).challenges.otpEmail,
   }
 }, 120_000)
 

@@ -22,6 +22,7 @@ describe.each(over('json'))('what holds for people who sign in, over $encoding:'
       ignoreUnknownUsernames: true,
       passwordCheckLifetime: '43200s',
       disableLoginWithPhone: true,
+      secondFactors: ['SECOND_FACTOR_TYPE_OTP_EMAIL'],
     }
     expect(await settings()).toEqual({ ...usual, resourceOwnerType: 'RESOURCE_OWNER_TYPE_INSTANCE' })
     const set = { allowRegister: true, hidePasswordReset: true, passwordCheckLifetime: '3600s' }

@@ -4,7 +4,9 @@ import { newHuman, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { newWebApplication, redeem } from '../../examples/sign-in.ts'
 import { recordSecret } from '../clients/encodings.ts'
-import { type Call, call } from './step.ts'
+import { type Call, call, step, type World } from './step.ts'
+
+const signedIn = ({ ids }: World) => ({ userId: ids['signedIn'] })
 
 const settings = (method: string, expected: object, ofInstance = false) =>
   call('settings', method, async ({ admin, kind, organization }) => {
@@ -21,7 +23,11 @@ export const signInCalls: Call[] = [
   settings('getSecuritySettings', { settings: { embeddedIframe: { enabled: false }, enableImpersonation: false } }),
   settings('getBrandingSettings', { settings: { themeMode: 1 } }, true),
   settings('getLegalAndSupportSettings', { settings: { tosLink: '', privacyPolicyLink: '' } }),
-  settings('getLoginSettings', { settings: { allowUsernamePassword: true, passkeysType: 0, forceMfa: false } }, true),
+  settings(
+    'getLoginSettings',
+    { settings: { allowUsernamePassword: true, passkeysType: 0, forceMfa: false, secondFactors: [3] } },
+    true,
+  ),
   settings('getActiveIdentityProviders', { identityProviders: [] }),
   settings('getDomainSettings', { settings: { loginNameIncludesDomain: false } }),
   settings('getLockoutSettings', { settings: { maxPasswordAttempts: 0n } }),
@@ -32,8 +38,16 @@ export const signInCalls: Call[] = [
     const checks = { user: kind.oneof('search', 'loginName', userName) }
     const { sessionId, sessionToken } = await admin.session['createSession']!({ checks, userAgent: {} })
     const further = { sessionId, sessionToken, checks: { password: { password } }, metadata: {} }
-    const answer = await admin.session['setSession']!(further)
-    expect(answer.sessionToken).not.toBe(sessionToken)
+    const checked = await admin.session['setSession']!(further)
+    expect(checked.sessionToken).not.toBe(sessionToken)
+    recordSecret(checked.sessionToken)
+    const otpEmail = kind.oneof('deliveryType', 'returnCode', {})
+    const asked = { sessionId, sessionToken: checked.sessionToken, challenges: { otpEmail } }
+    const { challenges, sessionToken: same } = await admin.session['setSession']!(asked)
+    expect([challenges.otpEmail, same]).toEqual([expect.stringMatching(/^[2-9A-HJ-NP-Z]{6}$/), checked.sessionToken])
+    recordSecret(challenges.otpEmail)
+    const proof = { sessionId, sessionToken: same, checks: { otpEmail: { code: challenges.otpEmail } } }
+    const answer = await admin.session['setSession']!(proof)
     recordSecret(answer.sessionToken)
     Object.assign(ids, { signedIn: userId, wholeSession: sessionId, sessionToken: answer.sessionToken })
     const unbuilt = { sessionId, sessionToken: answer.sessionToken, checks: { totp: { code: '123456' } } }
@@ -42,12 +56,13 @@ export const signInCalls: Call[] = [
   call('session', 'getSession', async ({ admin, ids }) => {
     const { session } = await admin.session['getSession']!({ sessionId: ids['wholeSession'] })
     expect(session).toMatchObject({ id: ids['wholeSession'], factors: { user: { id: ids['signedIn'] } } })
-    expect(session.factors.password.verifiedAt).toBeDefined()
+    for (const factor of ['password', 'otpEmail']) expect(session.factors[factor].verifiedAt).toBeDefined()
   }),
-  call('user', 'listAuthenticationMethodTypes', async ({ admin, ids }) => {
-    const { authMethodTypes } = await admin.user['listAuthenticationMethodTypes']!({ userId: ids['signedIn'] })
-    expect(authMethodTypes).toEqual([1])
-  }),
+  step('user', 'addOTPEmail', signedIn),
+  step('user', 'listAuthenticationMethodTypes', signedIn, ({ authMethodTypes }) =>
+    expect(authMethodTypes).toEqual([1, 7]),
+  ),
+  step('user', 'removeOTPEmail', signedIn),
   call('session', 'listSessions', async ({ admin, kind, ids }) => {
     const queries = [{ ...kind.oneof('query', 'idsQuery', { ids: [ids['wholeSession'], 'unknown'] }) }]
     const { sessions, details } = await admin.session['listSessions']!({ queries })

@@ -11,15 +11,19 @@ import { decodeJwt } from 'jose'
 import { beforeAll, expect, inject, test } from 'vitest'
 import type { ExampleApplication } from '../../examples/applications.ts'
 import { beginAtLogin, newLoginClient, onLoginPages } from '../../examples/login-applications.ts'
-import { type ExampleHuman, newHuman, newOrganization, unique } from '../../examples/people.ts'
+import { admin, type ExampleHuman, newHuman, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { newWebApplication, redeem } from '../../examples/sign-in.ts'
-import { recordSecret } from '../clients/encodings.ts'
+import { call, recordSecret } from '../clients/encodings.ts'
+import { hasMailbox, mailTo } from '../mailbox.ts'
+import { allowedLinkHost } from '../running.ts'
 
 // The calls of ZITADEL's login application (apps/login of its repository), in its order, by its client.
 
 let person: ExampleHuman
 let other: ExampleHuman
+/** With a second factor. */
+let careful: ExampleHuman
 let application: ExampleApplication
 let login: ReturnType<typeof openLogin>
 
@@ -28,6 +32,7 @@ beforeAll(async () => {
   application = await newWebApplication(home, await newProject(home), onLoginPages)
   person = await newHuman(home, { password: unique('Password') })
   other = await newHuman(home, { password: unique('Password') })
+  careful = await newHuman(home, { password: unique('Password') })
   login = openLogin((await newLoginClient(home)).token)
 })
 
@@ -94,12 +99,12 @@ function openLogin(token: string) {
       recordSecret(sessionToken)
       const { session } = await sessions.getSession({ sessionId: id, sessionToken })
       const { id: userId } = session!.factors!.user!
-      expect((await users.listAuthenticationMethodTypes({ userId })).authMethodTypes).toEqual([1])
+      expect((await users.listAuthenticationMethodTypes({ userId })).authMethodTypes).toContain(1)
       return { id, token: sessionToken }
     },
 
     /** The page for the password. */
-    async sendPassword({ id: sessionId, token: sessionToken }: KeptSession, password: string): Promise<KeptSession> {
+    async sendPassword({ id: sessionId, token: sessionToken }: KeptSession, password: string) {
       const { session: before } = await sessions.getSession({ sessionId, sessionToken })
       const ctx = makeReqCtx(before!.factors!.user!.organizationId)
       const lifetime = (await settings.getLoginSettings({ ctx })).settings!.passwordCheckLifetime!
@@ -110,7 +115,36 @@ function openLogin(token: string) {
       const { id: userId } = session!.factors!.user!
       expect((await users.getUserByID({ userId })).user!.type.case).toBe('human')
       expect((await settings.getPasswordExpirySettings({ ctx })).settings!.maxAgeDays).toBe(0n)
-      expect((await users.listAuthenticationMethodTypes({ userId })).authMethodTypes).toEqual([1])
+      const { authMethodTypes } = await users.listAuthenticationMethodTypes({ userId })
+      return { id: sessionId, token, factors: authMethodTypes.filter((type) => type !== 1) }
+    },
+
+    /** The page for a mailed code, which mails one when it opens. */
+    async openCodePage({ id: sessionId, token: sessionToken }: KeptSession): Promise<void> {
+      const { session } = await sessions.getSession({ sessionId, sessionToken })
+      const { password, otpEmail } = session!.factors!
+      expect([password?.verifiedAt !== undefined, otpEmail]).toEqual([true, undefined])
+      const page = `https://${allowedLinkHost}/ui/v2/login/otp/email`
+      const urlTemplate = `${page}?code={{.Code}}&userId={{.UserID}}&sessionId={{.SessionID}}`
+      const deliveryType = { case: 'sendCode' as const, value: { urlTemplate } }
+      const answer = await sessions.setSession({
+        sessionId,
+        sessionToken,
+        checks: {},
+        metadata: {},
+        challenges: { otpEmail: { deliveryType } },
+        lifetime: day,
+      })
+      expect([answer.sessionToken, answer.challenges?.otpEmail]).toEqual([sessionToken, undefined])
+    },
+
+    /** That page, or the link of the mail. */
+    async sendCode({ id: sessionId, token: sessionToken }: KeptSession, code: string): Promise<KeptSession> {
+      const checked = { sessionId, sessionToken, checks: { otpEmail: { code } }, metadata: {}, lifetime: day }
+      const { sessionToken: token } = await sessions.setSession(checked)
+      recordSecret(token)
+      const { session } = await sessions.getSession({ sessionId, sessionToken: token })
+      expect(session!.factors!.otpEmail!.verifiedAt).toBeDefined()
       return { id: sessionId, token }
     },
 
@@ -142,6 +176,22 @@ test('a person signs in with a password', async () => {
   const [session] = await login.listKept([kept])
   expect(session!.factors).toMatchObject({ user: { id: person.userId }, password: { verifiedAt: {} } })
   expect(await login.finish(id, kept)).toMatchObject({ sub: person.userId, sid: kept.id })
+})
+
+test.skipIf(!hasMailbox())('and with the code of a mail, whose link leads to its page', async () => {
+  ok(await call('AddOTPEmail', { userId: careful.userId }, admin()))
+  const id = await beginAtLogin(application)
+  const begun = await login.sendPassword((await login.sendLoginName(careful.userName))!, careful.password)
+  expect(begun.factors).toEqual([7])
+  await expect(login.finish(id, begun)).rejects.toThrow('second factor')
+  await login.openCodePage(begun)
+  const { code, link } = await mailTo(careful.email)
+  expect(link).toBe(
+    `https://${allowedLinkHost}/ui/v2/login/otp/email?code=${code}&userId=${careful.userId}&sessionId=${begun.id}`,
+  )
+  await expect(login.sendCode(begun, 'ZZZZZZ')).rejects.toThrow(/wrong/)
+  const kept = await login.sendCode(begun, code)
+  expect(await login.finish(id, kept)).toMatchObject({ sub: careful.userId, sid: kept.id, amr: ['pwd', 'otp', 'mfa'] })
 })
 
 test('so does who names an address', async () => {
