@@ -140,6 +140,13 @@ function withCode(human: Human, codeId: string, change: (code: Code) => Code): H
   return human.code?.codeId === codeId ? { ...human, code: change(human.code) } : human
 }
 
+/** Why a code that is mailed as a second factor proves nothing. Undefined: it does. */
+export function whyMailProvesNothing(human: Human | undefined): 'not-verified' | 'password-by-mail' | undefined {
+  if (!human?.isVerified) return 'not-verified'
+  // The mailbox alone would prove both factors.
+  return human.passwordByMail ? 'password-by-mail' : undefined
+}
+
 /** The times (RFC 3339) that are less than an hour old. */
 export function withinAnHour(times: string[], now: Date): string[] {
   return times.filter((time) => Date.parse(time) > now.getTime() - 3_600_000)

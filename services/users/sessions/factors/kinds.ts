@@ -1,6 +1,8 @@
 import type { Factors } from '#gen/roster/users/v1/session_service'
 import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import { whyMailProvesNothing } from '../../directory/events/human.ts'
+import type { User } from '../../directory/events/user.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import type { FactorKind } from '../events/session.ts'
 
@@ -11,7 +13,12 @@ export interface FactorFacts {
   /** It opens a session, and moves `auth_time`. */
   isFirst: boolean
   /** It serves where a second factor is demanded: its name there, and how many tries of a user count within so many seconds. */
-  second?: { type: SecondFactorType; guesses: { most: number; seconds: number }[] }
+  second?: {
+    type: SecondFactorType
+    guesses: { most: number; seconds: number }[]
+    /** A user can prove it without having set it up, where it is demanded. */
+    isReady(user: User): boolean
+  }
   /** Its field among the factors of a session that is shown. */
   shownAs: Exclude<keyof Factors, 'user'>
   /** Its name among the methods of a user. */
@@ -37,6 +44,7 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
         { most: 5, seconds: 600 },
         { most: 20, seconds: 86_400 },
       ],
+      isReady: ({ human }) => whyMailProvesNothing(human) === undefined,
     },
     shownAs: 'otpEmail',
     method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_OTP_EMAIL,

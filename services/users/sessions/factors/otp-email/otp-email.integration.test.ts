@@ -142,11 +142,16 @@ describe('a session by the API', () => {
     expect(await holder(before)).toBe('in')
     await addOTPEmail.handle(users, own, call())
     expect(await reasonOf(addOTPEmail.handle(users, own, call()))).toBe('FACTOR_EXISTS')
-    const methods = async () => (await listAuthenticationMethodTypes(users, own)).authMethodTypes
+    const methodsOf = async (person: Person) => (await listAuthenticationMethodTypes(users, person)).authMethodTypes
+    const methods = () => methodsOf(own)
     expect(await methods()).toEqual([byPassword, byMail])
     expect(await holder(before)).toBe('TOKEN_INVALID')
     expect((await signIn(own)).missingFactors).toEqual([byMail])
     expect((await signIn(other)).missingFactors).toEqual([])
+    expect(await methodsOf(other)).toEqual([byPassword])
+    await demand(true)
+    expect(await methodsOf(other)).toEqual([byPassword, byMail])
+    await demand(false)
     await removeOTPEmail.handle(users, own, call())
     expect(await reasonOf(removeOTPEmail.handle(users, own, call()))).toBe('FACTOR_NOT_FOUND')
     expect(await methods()).toEqual([byPassword])

@@ -4,6 +4,7 @@ import type { Decision, Use } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import { deriveCode, matchesCode } from '../../../directory/email/code.ts'
+import { whyMailProvesNothing } from '../../../directory/events/human.ts'
 import type { User } from '../../../directory/events/user.ts'
 import type { LoginUser } from '../../../directory/login-names/login-user.ts'
 import { countTry, usingUpCode } from '../../../directory/secrets/one-time-codes.ts'
@@ -39,10 +40,8 @@ export const otpEmail: Factor = {
 }
 
 /** Why a mailed code proves nothing of a user. Undefined: it does. */
-export function whyNot(user: User | undefined): 'not-verified' | 'password-by-mail' | undefined {
-  if (!user?.human?.isVerified) return 'not-verified'
-  // The mailbox alone would prove both factors.
-  return user.human.passwordByMail ? 'password-by-mail' : undefined
+export function whyNot(user: User | undefined): ReturnType<typeof whyMailProvesNothing> {
+  return whyMailProvesNothing(user?.human)
 }
 
 export function refuseUnavailable(user: User): void {
