@@ -13,5 +13,5 @@ test.each(Object.entries(factorKinds))('the factor %s has a row in the documents
   expect([page, existsSync(new URL(page, root))]).toEqual([page, true])
   const limits = readFileSync(new URL('docs/limits.md', root), 'utf8')
   for (const { most } of second.guesses)
-    expect(limits, 'docs/limits.md').toMatch(new RegExp(`second factor.*\\b${most}\\b`))
+    expect(limits, 'docs/limits.md').toMatch(new RegExp(`second factor.*\\b${most}\\b.*factors/${kind}/`))
 })
