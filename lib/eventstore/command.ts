@@ -50,9 +50,9 @@ export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
   /** Keys that the aggregate takes. The caller gets the error `taken` where somebody else holds the key. */
   claims?: (UniqueKey & { taken: RosterError })[]
   releases?: UniqueKey[]
-  /** Uses to count in the transaction of the change. A change that is not stored does not count. */
+  /** Uses to count in the transaction of the change. What is not stored, or has no event, does not count. */
   uses?: Use[]
-  /** Places that the change takes. They are counted in its transaction, so that no set has more than it may. */
+  /** Places that the events take. They are counted in their transaction, so that no set has more than it may. */
   guards?: Guard[]
   /**
    * Data that no event may hold, such as the hash of a password. It is stored in the same transaction. Without events it
