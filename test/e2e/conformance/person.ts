@@ -63,7 +63,8 @@ function leave({ body, location }: Shown): Pick<Arrival, 'answer' | 'uri' | 'met
   const form = formOf(body)
   if (form) return { answer: form.fields, uri: form.action, method: 'POST' }
   const [, refresh] = /<meta http-equiv="refresh" content="0; url=([^"]+)"/.exec(body) ?? []
-  const to = location || readText(refresh ?? '')
+  const [, back] = /<a id="back" href="([^"]+)"/.exec(body) ?? []
+  const to = location || readText(refresh ?? back ?? '')
   if (to === '') return { uri: '', method: 'GET' }
   const { searchParams, hash } = new URL(to)
   expect(hash).toBe('')

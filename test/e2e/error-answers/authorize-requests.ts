@@ -31,6 +31,8 @@ export async function newCode(peer: Peer, client: Client, change: Change = {}): 
   return new URL(location).searchParams.get('code')!
 }
 
+const noChallenge = { code_challenge: '', code_challenge_method: '' }
+
 /** What a browser in which somebody is signed in brings to authorize. */
 const atAuthorize: Record<string, Change | { change: Change; kind?: Kind; nobody?: true; post?: true }> = {
   'nothing is wrong': {},
@@ -62,9 +64,9 @@ const atAuthorize: Record<string, Change | { change: Change; kind?: Kind; nobody
   'prompt none login': { prompt: 'none login' },
   'prompt none of who is signed in': { prompt: 'none' },
   'prompt unknown': { prompt: 'magic' },
-  'without code_challenge': { code_challenge: '', code_challenge_method: '' },
+  'without code_challenge': { ...noChallenge, nonce: '' },
   'without code_challenge, which it may': {
-    change: { code_challenge: '', code_challenge_method: '' },
+    change: { ...noChallenge, nonce: '' },
     kind: 'lax',
   },
   'without code_challenge, but its method': { code_challenge: '' },
@@ -88,6 +90,10 @@ const atAuthorize: Record<string, Change | { change: Change; kind?: Kind; nobody
   'acr_values unknown': { acr_values: 'magic' },
   'display unknown': { display: 'magic' },
   'ui_locales unknown': { ui_locales: 'tlh' },
+  'response_mode fragment and an error': { response_mode: 'fragment', code_challenge_method: 'plain' },
+  'a nonce in place of code_challenge, with openid': { ...noChallenge, nonce: 'the nonce' },
+  'a nonce in place of code_challenge, without openid': { ...noChallenge, scope: 'profile' },
+  'a nonce in place of code_challenge, of a public client': { change: noChallenge, kind: 'public' },
   'an error of nobody': { change: { response_type: 'magic' }, nobody: true },
   'a wrong redirect_uri of nobody': { change: { redirect_uri: 'https://evil.example.com/' }, nobody: true },
   'two errors: client_id and response_type': { client_id: 'nobody', response_type: 'magic' },

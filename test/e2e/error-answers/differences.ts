@@ -1,11 +1,10 @@
 /** Where Roster's answer is another than oidc-provider's: what it is, and why. */
 export const differences: { because: string; answers: Record<string, string> }[] = [
   {
-    because: 'The contract: answers come in the query or by a form alone.',
+    because: 'The contract: an error comes in the query, unless the request says response_mode.',
     answers: {
       'authorize, response_type token': 'query: unsupported_response_type, iss, state',
       'authorize, response_type code id_token': 'query: unsupported_response_type, iss, state',
-      'authorize, response_mode fragment': 'query: invalid_request, iss, state',
     },
   },
   {
@@ -32,8 +31,16 @@ export const differences: { because: string; answers: Record<string, string> }[]
     },
   },
   {
-    because: 'The contract: an error goes to the application only when somebody is signed in (RFC 9700, 4.11.2).',
-    answers: { 'authorize, an error of nobody': 'sign-in' },
+    because:
+      'The contract: an error goes to the application at once only when somebody is signed in (RFC 9700, 4.11.2).',
+    answers: {
+      'authorize, an error of nobody': 'page',
+    },
+  },
+  {
+    because:
+      'OAuth 2.1, 7.5: a confidential client may send a nonce in place of PKCE. oidc-provider has one rule for each client.',
+    answers: { 'authorize, a nonce in place of code_challenge, with openid': 'query: a code, iss, state' },
   },
   {
     because: 'docs/sign-in.md: a hint that is none lets in anybody whom a page shows, and nobody without a page.',

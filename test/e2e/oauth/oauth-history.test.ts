@@ -198,7 +198,7 @@ describe('documents', () => {
         token_endpoint: `${issuer()}/oauth/v2/token`,
         authorization_endpoint: `${issuer()}/oauth/v2/authorize`,
         response_types_supported: ['code'],
-        response_modes_supported: ['query', 'form_post'],
+        response_modes_supported: ['query', 'fragment', 'form_post'],
         grant_types_supported: [
           'client_credentials',
           'urn:ietf:params:oauth:grant-type:jwt-bearer',

@@ -216,11 +216,55 @@ describe('a code', () => {
   })
 
   test('without a challenge is refused with a verifier', async () => {
-    const app = await newWebApplication(home, projectId, { allowMissingPkce: true })
-    const code = await newCode(person, app, { code_challenge: '', code_challenge_method: '', nonce: 'n' }, browser)
+    const app = await newWebApplication(home, projectId)
+    const asked = { code_challenge: '', code_challenge_method: '', nonce: 'n' }
+    const code = await newCode(person, app, asked, browser)
     expect((await redeem(app, code)).body.error).toBe('invalid_grant')
     const { body } = await redeem(app, code, { code_verifier: '' })
     expect(decodeJwt(body.id_token)['nonce']).toBe('n')
+  })
+
+  describe('cannot be injected, nor its challenge taken away:', () => {
+    const without = { code_challenge: '', code_challenge_method: '' }
+
+    test('with a nonce in place of a challenge it brings the nonce that it was asked for with', async () => {
+      const app = await newWebApplication(home, projectId)
+      const stolen = await newCode(person, app, { ...without, nonce: 'of the victim' }, browser)
+      const { body } = await redeem(app, stolen, { code_verifier: '' })
+      // The attacker's own session at the application asked with another one.
+      expect(decodeJwt(body.id_token)['nonce']).toBe('of the victim')
+      expect(body).not.toHaveProperty('nonce')
+    })
+
+    test('a request whose challenge was taken out gives nothing to an application that sent one', async () => {
+      const [web, lax] = [
+        await newWebApplication(home, projectId),
+        await newWebApplication(home, projectId, { allowMissingPkce: true }),
+      ]
+      for (const [app, more] of [
+        [web, { nonce: 'n' }],
+        [lax, {}],
+        [lax, { nonce: 'n' }],
+      ] as const)
+        expect((await redeem(app, await newCode(person, app, { ...without, ...more }, browser))).body.error).toBe(
+          'invalid_grant',
+        )
+      const page = await newApplication(home, projectId, {
+        appType: 'OIDC_APP_TYPE_USER_AGENT',
+        authMethodType: 'OIDC_AUTH_METHOD_TYPE_NONE',
+        redirectUris: [redirectUri],
+        firstParty: true,
+      })
+      for (const [app, more] of [
+        [page, { nonce: 'n' }],
+        [web, {}],
+        [web, { nonce: 'n', scope: 'profile' }],
+      ] as const) {
+        const { location } = await browser.visit(authorizePath(app, { ...without, ...more }))
+        const { searchParams } = new URL(location)
+        expect([searchParams.get('error'), searchParams.get('code')]).toEqual(['invalid_request', null])
+      }
+    })
   })
 
   test('of a public client needs no secret; a machine, an API and a client without a proof get nothing', async () => {
@@ -357,7 +401,7 @@ describe('a hint', () => {
       const shown = await foreign.visit(asked(hint, of))
       expect(Object.fromEntries(new URL(shown.location).searchParams)).toMatchObject({
         error: 'login_required',
-        error_description: 'The ID token that came as a hint is none that this application has from this issuer.',
+        error_description: 'id_token_hint must be an ID token that this application has from here.',
         state: 'a state & more',
         iss: issuer(),
       })

@@ -4,7 +4,7 @@ import { type ExampleApplication, newApplication } from '../../examples/applicat
 import { beginAtLogin, loginPages, newLoginClient, onLoginPages } from '../../examples/login-applications.ts'
 import { admin, type ExampleHuman, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
-import { authorizePath, newWebApplication, openBrowser, redeem, redirectUri } from '../../examples/sign-in.ts'
+import { authorizePath, newWebApplication, openBrowser, readText, redeem, redirectUri } from '../../examples/sign-in.ts'
 import { issuer } from '../../examples/oauth.ts'
 import { factsOf } from '../clients/call.ts'
 import { call, over, recordSecret } from '../clients/encodings.ts'
@@ -256,15 +256,41 @@ describe('the application gets errors', () => {
     })
   })
 
-  test('of a wrong request once somebody is signed in, and at once where no page is wanted', async () => {
+  test('of a wrong request by a page of Roster, and at once where no page is wanted', async () => {
     const wrong = { scope: `openid urn:zitadel:iam:org:project:id:${projectId}0:aud` }
-    const id = await beginAtLogin(application, wrong)
-    expect(ok(await call('GetAuthRequest', { authRequestId: id }, client)).authRequest.id).toBe(id)
-    expect(toldBy(ok(await answerBy(id, await newSession())))['error']).toBe('invalid_scope')
+    for (const [more, error] of [
+      [wrong, 'invalid_scope'],
+      [{ response_mode: 'form_post' }, 'invalid_request'],
+    ] as const) {
+      const { status, body } = await openBrowser().visit(authorizePath(application, more))
+      const [, link] = /<a id="back" href="([^"]+)"/.exec(body)!
+      expect([status, toldBy({ callbackUrl: readText(link!) })['error']]).toEqual([400, error])
+    }
     const { location } = await openBrowser().visit(authorizePath(application, { ...wrong, prompt: 'none' }))
     expect(new URL(location).searchParams.get('error')).toBe('invalid_scope')
-    const posting = await beginAtLogin(application, { response_mode: 'form_post' })
-    expect(toldBy(ok(await answerBy(posting, await newSession())))['error']).toBe('invalid_request')
+  })
+
+  test('of what is wrong by now: the settings of the application have changed since the request', async () => {
+    const web = { appType: 'OIDC_APP_TYPE_WEB', redirectUris: [redirectUri], ...onLoginPages }
+    const changed = await newWebApplication(home, projectId, { ...web, allowMissingPkce: true })
+    const asked = { code_challenge: '', code_challenge_method: '' }
+    const id = await beginAtLogin(changed, asked)
+    const { appId } = changed
+    ok(await call('UpdateOIDCConfig', { projectId, appId, ...web, firstParty: true }, admin(home)))
+    await expect.poll(async () => (await openBrowser().visit(authorizePath(changed, asked))).status).toBe(400)
+    expect(toldBy(ok(await answerBy(id, await newSession())))['error']).toBe('invalid_request')
+  })
+
+  test('and codes in the fragment, where they are asked for so', async () => {
+    const id = await beginAtLogin(application, { response_mode: 'fragment' })
+    const { callbackUrl } = ok(await answerBy(id, await newSession()))
+    const { origin, pathname, search, hash } = new URL(callbackUrl)
+    expect(origin + pathname + search).toBe(redirectUri)
+    expect(Object.fromEntries(new URLSearchParams(hash.slice(1)))).toEqual({
+      code: expect.any(String),
+      state: 'a state & more',
+      iss: issuer(),
+    })
   })
 })
 

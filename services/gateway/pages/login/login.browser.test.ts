@@ -79,7 +79,7 @@ async function open(path: string, options: BrowserContextOptions = {}): Promise<
   page.on('console', (message) => {
     if (message.text().includes('Content Security Policy')) forbidden.push(message.text())
   })
-  await page.goto(path.startsWith('http') ? path : gateway.url + path)
+  await page.goto(/^(http|about:)/.test(path) ? path : gateway.url + path)
   return page
 }
 
@@ -175,6 +175,31 @@ const screens: Record<string, JsonObject> = {
       consents: { consents: [consent, { ...consent, applicationId: 'a2', applicationName: '' }], total: 2 },
     },
   },
+  'unknown application': { notice: { reason: 'NOTICE_REASON_CLIENT_UNKNOWN', clientId: 'ada' } },
+  'unknown address': {
+    notice: {
+      reason: 'NOTICE_REASON_REDIRECT_URI_INVALID',
+      clientId: 'ada',
+      redirectUri: 'time.acme.example',
+      nearestRedirectUri: 'https://time.acme.example/callback',
+    },
+  },
+  'faulty request': {
+    destination: withForm.destination,
+    notice: {
+      reason: 'NOTICE_REASON_REQUEST_FAULTY',
+      location: 'https://time.acme.example/callback?error=invalid_request',
+      mistake: { parameter: 'prompt', rule: 'PARAMETER_RULE_WORDS', values: ['none', 'login'] },
+    },
+  },
+  'faulty request, to post': {
+    destination: withForm.destination,
+    notice: {
+      reason: 'NOTICE_REASON_REQUEST_FAULTY',
+      formPost: { action: 'https://time.acme.example/callback', parameters: { error: 'invalid_request' } },
+      mistake: { parameter: '', rule: 'PARAMETER_RULE_ONCE' },
+    },
+  },
   notice: { notice: { reason: 'NOTICE_REASON_REQUEST_ANSWERED', applicationOrigin: 'https://time.acme.example' } },
 }
 const long = 'W'.repeat(200)
@@ -210,6 +235,22 @@ const longNames: Record<string, JsonObject> = {
   'long names, consent': {
     ...withForm,
     consent: { account: { ...account, displayName: long }, scopes: [long], clickOnly: false },
+  },
+  'long names, unknown address': {
+    notice: {
+      reason: 'NOTICE_REASON_REDIRECT_URI_INVALID',
+      clientId: long,
+      redirectUri: `https://${long}${long}`,
+      nearestRedirectUri: `https://${long}`,
+    },
+  },
+  'long names, faulty request': {
+    destination: { applicationName: long, host: long },
+    notice: {
+      reason: 'NOTICE_REASON_REQUEST_FAULTY',
+      location: 'https://time.acme.example/',
+      mistake: { parameter: 'scope', rule: 'PARAMETER_RULE_SCOPE_ROSTER', values: [long] },
+    },
   },
   'long names, one click': { ...withForm, consent: { account: { ...account, displayName: long }, clickOnly: true } },
 }
@@ -347,6 +388,54 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     expect(arrived).toEqual([posted, posted])
     await page.context().close()
     await scriptless.context().close()
+  })
+
+  test('without script an error goes back to the application by a link, or by a button, and the page sends no referrer', async () => {
+    const faulty = { reason: 'NOTICE_REASON_REQUEST_FAULTY', mistake: { parameter: 'prompt', rule: 1 } }
+    const parameters = { error: 'invalid_request' }
+    for (const way of [
+      { location: `${app}/cb?error=invalid_request` },
+      { location: `${app}/cb#error=invalid_request` },
+      { formPost: { action: `${app}/cb`, parameters } },
+    ]) {
+      users['Authorize'] = () => ({ destination: withForm.destination, notice: { ...faulty, ...way } })
+      const page = await open('/oauth/v2/authorize?client_id=a', { javaScriptEnabled: false })
+      await page.getByText('prompt must not come more than once.').waitFor()
+      expect(arrived).toEqual([])
+      const back = 'Back to the application'
+      await (way.location ? page.getByRole('link', { name: back }) : page.getByRole('button', { name: back })).click()
+      await page.getByText('arrived').waitFor()
+      const { url, method, body, referer } = arrived.pop()!
+      expect(page.url()).toBe(way.location ?? `${app}/cb`)
+      expect([method, url, body, referer]).toEqual(
+        way.location
+          ? ['GET', way.location.replace(app, '').split('#')[0], '', undefined]
+          : ['POST', '/cb', 'error=invalid_request', undefined],
+      )
+      await page.context().close()
+    }
+  })
+
+  test('a code in the fragment stays in the browser: by a redirect, by the page that leads on, and by its link', async () => {
+    const location = `${app}/cb?of=tests#code=c&state=a%20b`
+    const ways: [JsonObject, boolean][] = [
+      [{ redirect: { location } }, true],
+      [{ leaving: { location } }, true],
+      [{ leaving: { location } }, false],
+      [{ ...screens['notice'], notice: { reason: 'NOTICE_REASON_CANCELLED', location } }, false],
+    ]
+    for (const [answer, javaScriptEnabled] of ways) {
+      users['ShowSignIn'] = () => answer
+      const page = await open('about:blank', { javaScriptEnabled })
+      // What the browser carries from the address before it, such as one that a stranger has made, is replaced.
+      await page.goto(`${gateway.url}${page1}#code=stranger`)
+      if (JSON.stringify(answer).includes('CANCELLED')) await page.getByRole('link').click()
+      await page.getByText('arrived').waitFor()
+      expect(page.url()).toBe(location)
+      expect(arrived.splice(0)).toEqual([{ method: 'GET', url: '/cb?of=tests', referer: undefined, body: '' }])
+      await page.context().close()
+    }
+    expect(JSON.stringify(gateway.log)).not.toContain('code=c')
   })
 
   test('without script a person gets a new password, from the page to sign in', async () => {

@@ -16,7 +16,9 @@ export interface Frame {
   windowTitle?: Part
   /** Where the browser goes by itself at once. */
   refreshTo?: string
-  /** The form of this page may lead to another site, and this script sends it. */
+  /** The form of this page may lead to another site. */
+  leadsElsewhere?: boolean
+  /** It sends that form. */
   script?: string
 }
 
@@ -25,7 +27,7 @@ const common = readFileSync(new URL('../verify-email.css', import.meta.url), 'ut
 
 /** Makes a page around its content. */
 export function frame({ tag, brand }: Language, title: string, content: Part, frame: Frame = {}): Document {
-  const { windowTitle = title, refreshTo, script } = frame
+  const { windowTitle = title, refreshTo, script, leadsElsewhere = false } = frame
   const style = brand ? common + styleOf(brand) : common
   const page = html`<!doctype html>
     <html lang="${tag}">
@@ -47,13 +49,14 @@ export function frame({ tag, brand }: Language, title: string, content: Part, fr
         ${script !== undefined && element('script', script)}
       </body>
     </html> `
-  return { body: toText(page), policy: policyOf(style, script) }
+  return { body: toText(page), policy: policyOf(style, script, leadsElsewhere) }
 }
 
 // A form that leads to an application would be held up there, if that redirects to a third site.
-function policyOf(style: string, script: string | undefined): string {
-  const own = script === undefined ? "form-action 'self'" : `script-src ${sourceOf(script)}`
-  return `default-src 'none'; style-src ${sourceOf(style)}; img-src 'self'; ${own}; base-uri 'none'; frame-ancestors 'none'`
+function policyOf(style: string, script: string | undefined, leadsElsewhere: boolean): string {
+  const forms = leadsElsewhere ? '' : " form-action 'self';"
+  const scripts = script === undefined ? '' : ` script-src ${sourceOf(script)};`
+  return `default-src 'none'; style-src ${sourceOf(style)}; img-src 'self';${scripts}${forms} base-uri 'none'; frame-ancestors 'none'`
 }
 
 // Its text has a hash in the policy, so nothing may stand around it: no blank of a template.

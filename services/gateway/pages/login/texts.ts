@@ -82,6 +82,15 @@ const en = {
   redirectUriInvalid: 'This application may not send you back',
   redirectUriInvalidHint:
     'The application names an address to return to that is not registered. You are not signed in there. Please tell those who run the application.',
+  clientIdSent: 'Client ID that was sent',
+  redirectUriSent: 'Address that was sent',
+  redirectUriNearest: 'Registered, and much like it',
+  requestFaulty: 'This application asks in a wrong way',
+  requestFaultyHint:
+    '{application} ({host}) has sent you here with a request that cannot be answered. That is not your fault. Please tell those who run the application what is wrong with it:',
+  mistake: 'What is wrong',
+  someParameter: 'A parameter',
+  requestId: 'Request ID',
   tooLarge: 'This request is too large',
   tooLargeHint: 'The application sends more than can be taken. Please tell those who run the application.',
   requestUnknown: 'Nothing to go on with here',
@@ -218,6 +227,15 @@ const de: Texts = {
   redirectUriInvalid: 'Diese Anwendung darf Sie nicht zurückschicken',
   redirectUriInvalidHint:
     'Die Anwendung nennt eine Rücksprungadresse, die nicht eingetragen ist. Sie sind dort nicht angemeldet. Bitte sagen Sie es denen, die die Anwendung betreiben.',
+  clientIdSent: 'Gesendete Client-ID',
+  redirectUriSent: 'Gesendete Adresse',
+  redirectUriNearest: 'Eingetragen und sehr ähnlich',
+  requestFaulty: 'Diese Anwendung fragt falsch an',
+  requestFaultyHint:
+    '{application} ({host}) hat Sie mit einer Anfrage hierher geschickt, die sich nicht beantworten lässt. Das liegt nicht an Ihnen. Bitte sagen Sie denen, die die Anwendung betreiben, was daran falsch ist:',
+  mistake: 'Was falsch ist',
+  someParameter: 'Ein Parameter',
+  requestId: 'ID der Anfrage',
   tooLarge: 'Diese Anfrage ist zu groß',
   tooLargeHint:
     'Die Anwendung schickt mehr, als angenommen werden kann. Bitte sagen Sie es denen, die die Anwendung betreiben.',

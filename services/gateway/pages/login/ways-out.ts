@@ -1,6 +1,6 @@
 import type { FormPostPage, LeavingPage } from '#gen/roster/users/v1/sign_in_service'
 import { apart } from './form.ts'
-import { fill, html } from './html.ts'
+import { fill, html, type Html } from './html.ts'
 import type { Language } from './language.ts'
 import { checkAction, checkLocation } from './location.ts'
 import { type Document, frame } from './shell.ts'
@@ -16,12 +16,17 @@ export function leavingPage(language: Language, { location }: LeavingPage): Docu
 /** Posts the answer to the application by itself, and by a button. */
 export function formPostPage(language: Language, { action, parameters }: FormPostPage): Document {
   const { text } = language
+  const content = html`<p>${fill(text.leavingIntro, { host: apart(hostOf(action)) })}</p>
+    ${formTo({ action, parameters }, text.goOn)}`
+  return frame(language, text.leaving, content, { leadsElsewhere: true, script: 'document.forms[0].submit()' })
+}
+
+/** A form that posts to an application by a button. */
+export function formTo({ action, parameters }: FormPostPage, button: string): Html {
   const fields = Object.entries(parameters).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
   )
-  const content = html`<p>${fill(text.leavingIntro, { host: apart(hostOf(action)) })}</p>
-    <form method="post" action="${checkAction(action)}">${fields}<button>${text.goOn}</button></form>`
-  return frame(language, text.leaving, content, { script: 'document.forms[0].submit()' })
+  return html`<form method="post" action="${checkAction(action)}">${fields}<button>${button}</button></form>`
 }
 
 /** The host that a URI leads to; of one without a host, its scheme. */

@@ -30,7 +30,7 @@ export function writePage(bytes: Uint8Array, exchange: Exchange, publicUrl: stri
   return reply
 }
 
-function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request }: Exchange): Reply {
+function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, requestId }: Exchange): Reply {
   const language = { ...chooseLanguage(uiLocales, request.headers['accept-language']), brand }
   const shown = { language, uiLocales, ...rest }
   switch (answer?.$case) {
@@ -60,7 +60,7 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request }:
     case 'formPost':
       return toReply(formPostPage(language, answer.value))
     case 'notice':
-      return toReply(noticePage(language, answer.value), statusOf(answer.value))
+      return toReply(noticePage(language, answer.value, { ...rest, requestId }), statusOf(answer.value))
     case 'logo':
       return toImage(answer.value.content)
     case undefined:

@@ -6,13 +6,14 @@ import type { Context } from '../../context.ts'
 import type { Lack } from '../judge/judge.ts'
 import { rateLimitsFor, takeFromBuckets } from '../../directory/rate-limits/token-buckets.ts'
 import { issuerOf } from '../../directory/issuer.ts'
-import { answerApplication, notice, type Outcome, toPage } from './answer.ts'
+import { answerApplication, type Outcome, toPage } from './answer.ts'
 import { type Candidate, chooseAlone, chooseSilently, findCandidates } from './candidates.ts'
 import { type Grantable, grantCode } from './grant-code.ts'
 import { isSilent, type Parameters } from '../request/parameters.ts'
-import type { Fault } from '../request/read-parameters.ts'
+import type { Fault, RequestedApplication } from '../request/read-parameters.ts'
 import { answerableBy } from '../request/request-object.ts'
 import { toLoginApplication } from './login-application.ts'
+import { answerMistake, refuseUnknown, showMistake } from './refuse-request.ts'
 import { readRequest } from '../request/read-request.ts'
 import { requestFacts } from '../request/request-facts.ts'
 import { beginRequest, advance, emptyRegistration } from '../request/request-row.ts'
@@ -33,26 +34,29 @@ export async function begin(
   restarts = false,
 ): Promise<PageAnswer> {
   const reading = await readRequest(context, sent, call)
-  if ('notice' in reading) return notice(reading.notice)
+  if ('notice' in reading) return refuseUnknown(context, sent, reading, call)
   const parameters = answerableBy(sent, reading)
-  if (reading.application.oidc.loginBaseUri !== undefined)
-    return toLoginApplication(context, reading.application.oidc.loginBaseUri, { parameters, reading }, call)
+  const baseUri = reading.application.oidc.loginBaseUri
+  if ('mistake' in reading) {
+    // Who is signed in at a login application, Roster does not know.
+    const goesBack =
+      isSilent(parameters) || (baseUri === undefined && (await isAnyoneSignedIn(context, reading, visit, call)))
+    if (goesBack) return answerMistake(context, parameters, reading, call)
+    return showMistake(context, parameters, reading, call)
+  }
+  if (baseUri !== undefined) return toLoginApplication(context, baseUri, parameters, call)
+  const { asked } = reading
   const silent = isSilent(parameters)
-  const asked = 'asked' in reading ? reading.asked : undefined
   const facts = requestFacts(asked, visit.now, {})
   const stage = silent ? 'silent' : 'page'
   const candidates = await findCandidates(context, reading, { ...visit, stage, facts }, call)
   const answer = (outcome: Outcome) => answerApplication(issuerOf(context.config), parameters, outcome, false)
-  // A faulty request sends a person who is not signed in nowhere.
-  if ('fault' in reading && (silent || candidates.length > 0)) return answer({ fault: reading.fault })
-  const chosen = silent
-    ? chooseSilently(candidates)
-    : chooseAlone(candidates, asked?.prompts ?? [], parameters.loginHint)
+  const chosen = silent ? chooseSilently(candidates) : chooseAlone(candidates, asked.prompts, parameters.loginHint)
   if (chosen === 'several') return answer({ fault: 'account_selection_required' })
   if (silent && isHidden(chosen, candidates)) return answer({ fault: 'consent_required' })
   const lacks = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing : []
   if (silent && (!chosen || lacks[0])) return answer({ fault: lacks[0] ? faultOf(lacks[0]) : 'login_required' })
-  if (chosen && lacks.length === 0 && asked) {
+  if (chosen && lacks.length === 0) {
     const outcome = await answerAtOnce(
       context,
       chosen,
@@ -61,8 +65,19 @@ export async function begin(
     )
     if (outcome) return answer(outcome)
   }
-  const registers = asked?.prompts.includes('create') === true
+  const registers = asked.prompts.includes('create')
   return storeRequest(context, parameters, visit, { candidates, chosen, restarts, registers }, call)
+}
+
+// A faulty request asks for nothing by which one of them could be shut out.
+async function isAnyoneSignedIn(
+  context: Context,
+  requested: RequestedApplication,
+  visit: Visit,
+  call: Call,
+): Promise<boolean> {
+  const facts = requestFacts(undefined, visit.now, {})
+  return (await findCandidates(context, requested, { ...visit, stage: 'page', facts }, call)).length > 0
 }
 
 // By a hint, an organization or `max_age` an application could ask who a person is that did not let it in.

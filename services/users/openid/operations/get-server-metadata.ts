@@ -7,7 +7,7 @@ import { grantTypes } from '../tokens/grant-types.ts'
 import { idTokenAlgorithms } from '../tokens/keys/id-token-keys.ts'
 import { issuerOf, tokenEndpointOf } from '../../directory/issuer.ts'
 import { plainScopes } from '../tokens/scope.ts'
-import { prompts } from '../request/read-parameters.ts'
+import { prompts } from '../request/find-mistake.ts'
 import { acr } from '../judge/judge.ts'
 
 // A machine or an application that proves who it is; an application without a proof gets tokens alone.
@@ -35,7 +35,7 @@ export async function getServerMetadata(
     scopesSupported: [...plainScopes, 'offline_access'],
     authorizationEndpoint: `${issuer}/oauth/v2/authorize`,
     responseTypesSupported: ['code'],
-    responseModesSupported: ['query', 'form_post'],
+    responseModesSupported: ['query', 'fragment', 'form_post'],
     promptValuesSupported: [...prompts],
     codeChallengeMethodsSupported: ['S256'],
     acrValuesSupported: [acr],

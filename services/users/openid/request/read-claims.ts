@@ -12,7 +12,9 @@ export interface AskedClaims {
   acrValues: string[] | undefined
 }
 
-const [mostCharacters, mostNames] = [4096, 50]
+/** Characters, and names. */
+export const mostOfClaims = [4096, 50] as const
+const [mostCharacters, mostNames] = mostOfClaims
 
 /** Undefined where it cannot be read, or is too large. */
 export function readClaims(text: string): AskedClaims | undefined {

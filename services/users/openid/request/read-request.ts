@@ -1,6 +1,8 @@
+import { ParameterRule } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import { confirmFault, loadApplication } from '../applications/find-application.ts'
 import type { Context } from '../../context.ts'
+import { mistake } from './mistakes.ts'
 import { isSilent, type Parameters } from './parameters.ts'
 import { registeringOrganization } from './registering-organization.ts'
 import { readHint } from '../tokens/id-token.ts'
@@ -22,13 +24,15 @@ export async function readRequest(context: Context, parameters: Parameters, call
   // Another client's ID token is no hint, nor is one of a former issuer.
   const hint = isHinted ? await readHint(context, parameters.idTokenHint, clientId) : undefined
   // A page shows who signs in. Without one it would not be seen that it is not the person who was meant.
-  if (isHinted && !hint && isSilent(parameters)) return { ...requested, fault: 'hint_unknown' }
+  if (isHinted && !hint && isSilent(parameters)) return { ...requested, mistake: hintUnknown }
   const asked = hint ? { ...unhinted, hintedUser: meantByBoth(unhinted.hintedUser, hint.sub) } : unhinted
   if (!asked.prompts.includes('create')) return { ...requested, asked }
   // Where registration is closed, it is as if the application had not asked for it.
   const may = (await registeringOrganization(context, { asked, project: reading.project })) !== undefined
   return { ...requested, asked: { ...asked, prompts: asked.prompts.filter((prompt) => may || prompt !== 'create') } }
 }
+
+const hintUnknown = mistake('id_token_hint', ParameterRule.PARAMETER_RULE_ID_TOKEN, [], 'login_required')
 
 // Two hints that name different users match no one.
 function meantByBoth(hinted: string | undefined, sub: string): string {

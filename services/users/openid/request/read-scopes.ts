@@ -1,9 +1,11 @@
 import { OIDCGrantType } from '#gen/roster/grants/v1/application_service'
+import { ParameterRule } from '#gen/roster/users/v1/sign_in_service'
 import type { OidcCopy } from '../applications/application-copy.ts'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { itself, plainScopes, projectOf, roleScopes } from '../tokens/scope.ts'
 import { lookupDomain } from '../../directory/organizations/organization-domain.ts'
+import { type Mistake, mistake, type Rule } from './mistakes.ts'
 import { wordsOf } from './parameters.ts'
 
 /** The scopes of a request. */
@@ -61,22 +63,26 @@ export async function nameById({ grants }: Pick<Context, 'grants'>, text: string
 }
 
 /**
- * Reads the parameter `scope`. Undefined for an audience that the application may not have, for an organization that
- * cannot be read or is not that of the application's settings, and where nothing of what is asked for is known.
+ * Reads the parameter `scope`. It is a mistake to ask for an audience that the application may not have, for an
+ * organization that cannot be read or is not that of the application's settings, or for nothing that is known.
  */
 export function readScopes(
   text: string,
   projectId: string,
   { grantTypes, rosterApi, organizationId: fixed }: OidcCopy,
-): AskedScopes | undefined {
+): AskedScopes | Mistake {
   const asked = wordsOf(text)
   const named = readOrganization(text)
   const organizationScope = fixed ?? named?.organizationId
   const projects = asked.flatMap((scope) => projectOf(scope) ?? [])
   const actsInRoster = asked.includes(itself)
   const mayAct = rosterApi && projects.length === 0
-  if (!named || (named.organizationId ?? organizationScope) !== organizationScope) return undefined
-  if (projects.some((id) => id !== projectId) || (actsInRoster && !mayAct)) return undefined
+  if (!readable.test(text)) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_CHARACTERS)
+  if (!named) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_ORGANIZATION, scopeOfOrganization('ID'))
+  if ((named.organizationId ?? organizationScope) !== organizationScope)
+    return wrong(ParameterRule.PARAMETER_RULE_SCOPE_OTHER_ORGANIZATION)
+  if (projects.some((id) => id !== projectId)) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_PROJECT)
+  if (actsInRoster && !mayAct) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_ROSTER, itself)
   const mayRefresh = grantTypes.includes(OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN)
   const isKnown = (scope: string) =>
     plainScopes.includes(scope) ||
@@ -87,6 +93,10 @@ export function readScopes(
     (scope === 'offline_access' && mayRefresh)
   const scopes = asked.filter(isKnown)
   // No scope at all asks for the first use alone.
-  if (asked.length > 0 && scopes.length === 0) return undefined
+  if (asked.length > 0 && scopes.length === 0) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_UNKNOWN)
   return { scopes, organizationScope, actsInRoster }
+}
+
+function wrong(rule: Rule, ...values: string[]): Mistake {
+  return mistake('scope', rule, values, 'invalid_scope')
 }

@@ -96,20 +96,19 @@ function askedFacts(
   now: Date,
 ): RequestFacts | undefined {
   const asked = readScopes(scopes.join(' ') || 'openid', project.id, oidc)
-  return (
-    asked && {
-      beganAt: now,
-      prompts,
-      maxAge,
-      hintedUser: hintedUserId || undefined,
-      organizationScope: asked.organizationScope,
-      scopes: asked.scopes,
-      claimScopes: [],
-      chosen: false,
-      decided: false,
-      needsClick: mayBeAnybodys(redirectUri || (oidc.redirectUris[0] ?? ''), oidc),
-    }
-  )
+  if ('rule' in asked) return undefined
+  return {
+    beganAt: now,
+    prompts,
+    maxAge,
+    hintedUser: hintedUserId || undefined,
+    organizationScope: asked.organizationScope,
+    scopes: asked.scopes,
+    claimScopes: [],
+    chosen: false,
+    decided: false,
+    needsClick: mayBeAnybodys(redirectUri || (oidc.redirectUris[0] ?? ''), oidc),
+  }
 }
 
 // A password that is right after the request began: so the request does not ask for it once more.

@@ -1,9 +1,4 @@
-import {
-  type NoticeReason,
-  type PageAnswer,
-  SignInError,
-  type SignInRequest,
-} from '#gen/roster/users/v1/sign_in_service'
+import { type PageAnswer, SignInError, type SignInRequest } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
@@ -13,6 +8,7 @@ import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-reque
 import { onlyOrganization } from '../../openid/request/request-organization.ts'
 import { closeRequest, emptyRegistration, advance, stillOpen, type Progress } from '../../openid/request/request-row.ts'
 import { type RequestState, requestStateOf } from '../sign-in/request-state.ts'
+import type { Unanswerable } from '../../openid/request/read-parameters.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { factorKinds } from '../../sessions/factors/kinds.ts'
@@ -94,7 +90,7 @@ async function proceed(
 }
 
 // The person whose password alone the page asks for.
-function fixedPerson(state: RequestState | { notice: NoticeReason }): Candidate | undefined {
+function fixedPerson(state: RequestState | Unanswerable): Candidate | undefined {
   const chosen = 'chosen' in state ? state.chosen : undefined
   const lack = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing[0].what : undefined
   return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined

@@ -5,10 +5,12 @@ import {
   ErrorReason,
 } from '#gen/roster/users/v1/auth_request_service'
 import type { Call } from '#lib/rpc/headers'
-import { callbackUrl } from '../../openid/authorization/answer.ts'
+import { callbackUrl, type Outcome } from '../../openid/authorization/answer.ts'
+import { logMistake } from '../../openid/authorization/refuse-request.ts'
 import { type OwnPagesRequest, openClientRequest, requestAnswered } from './client-request.ts'
 import { grantToSession } from './grant-to-session.ts'
 import type { Fault } from '../../openid/request/read-parameters.ts'
+import { answerableBy } from '../../openid/request/request-object.ts'
 import { closeRequest } from '../../openid/request/request-row.ts'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
@@ -28,8 +30,9 @@ export const createCallback = {
     const outcome =
       callbackKind?.$case === 'session'
         ? await answerBy(context, opened, callbackKind.value, call)
-        : await refuse(context, opened, faultOf[callbackKind!.value.error] ?? 'access_denied')
-    return { callbackUrl: callbackUrl(issuerOf(context.config), opened.row.parameters, outcome) }
+        : await refuse(context, opened, { fault: faultOf[callbackKind!.value.error] ?? 'access_denied' })
+    const parameters = answerableBy(opened.row.parameters, opened.reading)
+    return { callbackUrl: callbackUrl(issuerOf(context.config), parameters, outcome) }
   },
 }
 
@@ -47,18 +50,16 @@ async function answerBy(
   { row, reading }: OwnPagesRequest,
   { sessionId, sessionToken, consentGiven }: CallbackSession,
   call: Call,
-): Promise<{ code: string } | { fault: Fault }> {
+): Promise<Outcome> {
   const presented = await findPresented(context, sessionId, sessionToken)
   if (!presented) throw sessionNotFound()
   const outcome = await grantToSession(context, { row, reading, presented, consentGiven }, call)
-  return 'fault' in outcome ? refuse(context, { row }, outcome.fault) : outcome
+  if ('code' in outcome) return outcome
+  logMistake(context, row.parameters, outcome.mistake, 'answer', call)
+  return refuse(context, { row }, outcome)
 }
 
-async function refuse(
-  { sql }: Context,
-  { row }: Pick<OwnPagesRequest, 'row'>,
-  fault: Fault,
-): Promise<{ fault: Fault }> {
+async function refuse({ sql }: Context, { row }: Pick<OwnPagesRequest, 'row'>, outcome: Outcome): Promise<Outcome> {
   if (!(await closeRequest(sql, row.id, 'given'))) throw requestAnswered()
-  return { fault }
+  return outcome
 }

@@ -10,7 +10,7 @@ import { giveConsent } from '../../openid/consents/consent.ts'
 import { factsFrom, loadSignedInUser } from '../../openid/authorization/facts-of.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
 import { isSilent } from '../../openid/request/parameters.ts'
-import type { Fault } from '../../openid/request/read-parameters.ts'
+import type { Mistake } from '../../openid/request/mistakes.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
 import { advance } from '../../openid/request/request-row.ts'
 
@@ -29,9 +29,9 @@ export async function grantToSession(
   context: Context,
   { row, reading, presented, consentGiven }: Answering,
   call: Call,
-): Promise<{ code: string } | { fault: Fault }> {
+): Promise<{ code: string } | { mistake: Mistake }> {
   if ('halfDone' in presented) throw factorRequired()
-  if ('fault' in reading) return { fault: reading.fault }
+  if ('mistake' in reading) return { mistake: reading.mistake }
   const { application, project, asked } = reading
   const { parameters } = row
   const silent = isSilent(parameters)

@@ -1,4 +1,3 @@
-import type { NoticeReason } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { type Candidate, chooseAlone, findCandidates } from '../../openid/authorization/candidates.ts'
@@ -6,14 +5,15 @@ import type { OpenedRequest } from './opened-request.ts'
 import { readOwnRequest } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
-import type { RequestedApplication, Asked, Fault } from '../../openid/request/read-parameters.ts'
+import type { Mistake } from '../../openid/request/mistakes.ts'
+import type { RequestedApplication, Asked, Unanswerable } from '../../openid/request/read-parameters.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
 
 /** Where a request stands, and who is there. */
 export interface RequestState {
   requested: RequestedApplication
   asked: Asked | undefined
-  fault: Fault | undefined
+  mistake: Mistake | undefined
   /** Who is signed in, in this browser. */
   people: Candidate[]
   /** The one that the request goes on as. */
@@ -24,19 +24,19 @@ export async function requestStateOf(
   context: Context,
   opened: OpenedRequest,
   call: Call,
-): Promise<RequestState | { notice: NoticeReason }> {
+): Promise<RequestState | Unanswerable> {
   const { row } = opened
   const { parameters, progress } = row
   const reading = isForOwnAccount(parameters)
     ? readOwnRequest(parameters)
     : await readRequest(context, parameters, call)
   if ('notice' in reading) return reading
-  const { asked, fault, ...requested } = { asked: undefined, fault: undefined, ...reading }
+  const { asked, mistake, ...requested } = { asked: undefined, mistake: undefined, ...reading }
   const facts = requestFacts(asked, row.beganAt, progress)
   const people = await findCandidates(context, requested, { ...opened, stage: 'page', facts }, call)
   const found = people.find(({ signedInUser }) => signedInUser.sessionId === row.sessionId)
   const chosen = progress.asksName
     ? undefined
     : (found ?? chooseAlone(people, asked?.prompts ?? [], parameters.loginHint))
-  return { requested, asked, fault, people, chosen }
+  return { requested, asked, mistake, people, chosen }
 }

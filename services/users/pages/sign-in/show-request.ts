@@ -17,7 +17,10 @@ import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
 import { registeringOrganization } from '../../openid/request/registering-organization.ts'
 import { accountsPage, consentPage, noAccessPage, registrationPage, signInPage } from './pages.ts'
-import type { Asked, Fault } from '../../openid/request/read-parameters.ts'
+import type { Mistake } from '../../openid/request/mistakes.ts'
+import type { Asked, Fault, RequestedApplication } from '../../openid/request/read-parameters.ts'
+import { answerableBy } from '../../openid/request/request-object.ts'
+import { logMistake, refuseUnknown, showMistake } from '../../openid/authorization/refuse-request.ts'
 import { hostOf } from '../../openid/request/redirect-uri.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
 import { organizationOfRequest } from '../../openid/request/request-organization.ts'
@@ -34,11 +37,11 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   if (row.answer) return showAnswered(context, row)
   if (row.isOver) return restart(context, opened, call)
   const state = await requestStateOf(context, opened, call)
-  if ('notice' in state) return notice(state.notice)
-  const { requested, fault, people } = state
-  // The former value of a cookie answers nothing. A fault waits until a person is signed in.
-  if (browser.isPresent && progress.decision === 'denied') return refuse(context, row, 'access_denied')
-  if (fault && people.length > 0) return refuse(context, row, fault)
+  if ('notice' in state) return refuseUnknown(context, parameters, state, call)
+  const { requested, mistake, people } = state
+  // The former value of a cookie answers nothing.
+  if (browser.isPresent && progress.decision === 'denied') return refuse(context, row, { fault: 'access_denied' })
+  if (mistake) return showOrAnswer(context, row, { ...requested, mistake }, people.length > 0, call)
   const page = await nextPage(context, opened, state, call)
   if (!withForm.includes(page.answer!.$case)) return page
   if (page.answer?.$case === 'signIn') {
@@ -77,10 +80,28 @@ async function restart(context: Context, opened: OpenedRequest, call: Call): Pro
   return notice(NoticeReason.NOTICE_REASON_REQUEST_UNKNOWN, { applicationOrigin })
 }
 
-async function refuse(context: Context, row: RequestRow, fault: Fault): Promise<PageAnswer> {
+async function refuse(
+  context: Context,
+  row: RequestRow,
+  outcome: { fault: Fault } | { mistake: Mistake },
+): Promise<PageAnswer> {
   if (await closeRequest(context.sql, row.id, 'given'))
-    return answerApplication(issuerOf(context.config), row.parameters, { fault }, true)
+    return answerApplication(issuerOf(context.config), row.parameters, outcome, true)
   return showAnswered(context, { ...row, answer: 'given' })
+}
+
+// What was right when it began may be wrong by now: the settings of its application have changed.
+async function showOrAnswer(
+  context: Context,
+  row: RequestRow,
+  faulty: RequestedApplication & { mistake: Mistake },
+  isAnyoneSignedIn: boolean,
+  call: Call,
+): Promise<PageAnswer> {
+  const parameters = answerableBy(row.parameters, faulty)
+  if (!isAnyoneSignedIn) return showMistake(context, parameters, faulty, call)
+  logMistake(context, parameters, faulty.mistake, 'answer', call)
+  return refuse(context, { ...row, parameters }, { mistake: faulty.mistake })
 }
 
 async function nextPage(

@@ -1,12 +1,13 @@
+import { type NoticePage, type PageAnswer, ParameterRule } from '#gen/roster/users/v1/sign_in_service'
+import { createLog } from '#lib/log'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
+import { OIDCAppType, OIDCAuthMethodType } from '#gen/roster/grants/v1/application_service'
 import { lockUser } from '../../directory/operations/user/lock-user.ts'
 import { unlockUser } from '../../directory/operations/user/unlock-user.ts'
 import { readSecret } from '../../directory/secrets/secret.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import type { Authorization } from '../../openid/events/authorization.ts'
-import { type Fault, faults as words } from '../../openid/request/read-parameters.ts'
 import {
   addPerson,
   challenge,
@@ -31,7 +32,9 @@ beforeAll(async () => {
   domains = await serveDomains(
     { 'acme.example': 'acme', 'umbrella.example': 'umbrella' },
     {},
-    { copied: nothingNewer(['client', 'first', 'native', 'checked', 'fixed', 'elsewhere']) },
+    {
+      copied: nothingNewer(['client', 'first', 'public', 'lax', 'native', 'checked', 'fixed', 'elsewhere', 'changing']),
+    },
   )
   await noteApplication(users, 'client', { redirectUris: [redirectUri, `${redirectUri}?a=b`] })
   await noteApplication(users, 'first', { firstParty: true, redirectUris: [redirectUri] }, { organizationId: 'acme' })
@@ -45,6 +48,8 @@ beforeAll(async () => {
     },
     { organizationId: 'acme' },
   )
+  await noteApplication(users, 'public', { authMethodType: OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE })
+  await noteApplication(users, 'lax', { allowMissingPkce: true })
   await noteApplication(users, 'elsewhere', { loginBaseUri: 'https://login.example.com' })
   await noteApplication(users, 'checked', {}, { hasProjectCheck: true })
   await noteApplication(users, 'fixed', { organizationId: 'acme' })
@@ -289,30 +294,48 @@ describe('a faulty request', () => {
         expect(said(await new Visitor(users).authorize({ ...other, ...parameters, prompt }))).toBe(page)
   })
 
-  const faults: [object, string][] = [
+  const noChallenge = { codeChallenge: '', codeChallengeMethod: '' }
+  // With the beginning of the description.
+  const faults: [object, string, string?][] = [
     ...['scope', 'state', 'nonce', 'prompt', 'response_type', 'code_challenge', 'claims', 'unknown'].map(
-      (name): [object, string] => [{ repeatedParameters: [name] }, 'invalid_request'],
+      (name): [object, string, string] => [{ repeatedParameters: [name] }, 'invalid_request', `${name} must not come`],
     ),
-    [{ responseType: '' }, 'invalid_request'],
-    [{ responseType: 'token' }, 'unsupported_response_type'],
-    [{ responseMode: 'fragment' }, 'invalid_request'],
-    [{ request: 'x' }, 'request_not_supported'],
-    [{ requestUri: 'x' }, 'request_uri_not_supported'],
-    [{ resource: 'https://api.example.com' }, 'invalid_target'],
-    [{ repeatedParameters: ['resource'] }, 'invalid_target'],
-    [{ repeatedParameters: ['resource', 'unknown'] }, 'invalid_request'],
-    [{ codeChallenge: '' }, 'invalid_request'],
-    [{ codeChallenge: '', codeChallengeMethod: '' }, 'invalid_request'],
-    [{ codeChallengeMethod: '' }, 'invalid_request'],
-    [{ codeChallengeMethod: 'plain' }, 'invalid_request'],
-    [{ maxAge: '-1' }, 'invalid_request'],
-    [{ maxAge: 'x' }, 'invalid_request'],
-    [{ nonce: 'x'.repeat(1025) }, 'invalid_request'],
-    [{ dpopJkt: 'x' }, 'invalid_request'],
-    [{ claims: '[]' }, 'invalid_request'],
-    [{ claims: '{"id_token":{"acr":{"essential":true,"value":"phr"}}}' }, 'unmet_authentication_requirements'],
-    [{ scope: 'openid project:another' }, 'invalid_scope'],
-    [{ scope: 'openid urn:zitadel:iam:org:project:id:zitadel:aud' }, 'invalid_scope'],
+    [{ repeatedParameters: ['Call 555!'] }, 'invalid_request', 'A parameter must not come'],
+    [{ responseType: '' }, 'invalid_request', 'response_type must be code.'],
+    [{ responseType: 'token' }, 'unsupported_response_type', 'response_type must be code.'],
+    [{ responseMode: 'jwt' }, 'invalid_request', 'response_mode must be one of query, fragment, form_post.'],
+    [{ request: 'x' }, 'request_not_supported', 'request must be left out'],
+    [{ requestUri: 'x' }, 'request_uri_not_supported', 'request_uri must be left out'],
+    [{ resource: 'https://api.example.com' }, 'invalid_target', 'resource must be left out'],
+    [{ repeatedParameters: ['resource'] }, 'invalid_target', 'resource must be left out'],
+    [{ repeatedParameters: ['resource', 'unknown'] }, 'invalid_request', 'unknown must not come'],
+    [{ codeChallenge: '' }, 'invalid_request', 'code_challenge must be sent together with code_challenge_method.'],
+    [noChallenge, 'invalid_request', 'code_challenge must be sent (PKCE), or a nonce'],
+    [{ ...noChallenge, nonce: 'n', scope: 'profile' }, 'invalid_request', 'code_challenge must be sent (PKCE), or'],
+    [{ ...noChallenge, clientId: 'public', nonce: 'n' }, 'invalid_request', 'code_challenge must be sent (PKCE), for'],
+    [{ ...noChallenge, clientId: 'native', nonce: 'n', redirectUri: 'http://127.0.0.1:1/cb' }, 'invalid_request'],
+    [{ codeChallengeMethod: '' }, 'invalid_request', 'code_challenge_method must be S256.'],
+    [{ codeChallengeMethod: 'plain' }, 'invalid_request', 'code_challenge_method must be S256.'],
+    ...['lax', 'public', 'client'].map((clientId): [object, string, string] => [
+      { clientId, codeChallengeMethod: 'plain', nonce: 'n' },
+      'invalid_request',
+      'code_challenge_method must be S256.',
+    ]),
+    [{ clientId: 'lax', codeChallenge: '', nonce: 'n' }, 'invalid_request', 'code_challenge must be sent together'],
+    [{ codeChallenge: 'x' }, 'invalid_request', 'code_challenge must be SHA-256'],
+    [{ maxAge: '-1' }, 'invalid_request', 'max_age must be a whole'],
+    [{ maxAge: 'x' }, 'invalid_request', 'max_age must be a whole'],
+    [{ nonce: 'x'.repeat(1025) }, 'invalid_request', 'nonce must have at most 1024'],
+    [{ dpopJkt: 'x' }, 'invalid_request', 'dpop_jkt must be SHA-256'],
+    [{ claims: '[]' }, 'invalid_request', 'claims must be a JSON object'],
+    [
+      { claims: '{"id_token":{"acr":{"essential":true,"value":"phr"}}}' },
+      'unmet_authentication_requirements',
+      'claims must not ask for another acr',
+    ],
+    [{ idTokenHint: 'x' }, 'login_required', 'id_token_hint must be an ID token'],
+    [{ scope: 'openid project:another' }, 'invalid_scope', 'scope must not name another project'],
+    [{ scope: 'openid urn:zitadel:iam:org:project:id:zitadel:aud' }, 'invalid_scope', 'scope must not have urn:'],
     ...[
       'id:',
       'id:acme/',
@@ -337,11 +360,23 @@ describe('a faulty request', () => {
       (scope): [object, string] => [{ scope }, 'invalid_scope'],
     ),
   ]
-  test.each(faults)('with %j is answered: %s', async (parameters, error) => {
+  test.each(faults)('with %j is answered: %s, and the parameter', async (parameters, error, beginning = '') => {
     const answer = await new Visitor(users).authorize({ ...usual, ...parameters, prompt: 'none' })
+    const { error_description, ...others } = told(answer)
+    expect(others).toEqual({ error, state: 'the state', iss: users.config.PUBLIC_URL })
+    expect(error_description!.startsWith(beginning)).toBe(true)
     // None of its words come from the request.
-    const error_description = words[error as Fault]
-    expect(told(answer)).toEqual({ error, error_description, state: 'the state', iss: users.config.PUBLIC_URL })
+    expect(error_description).toMatch(/^(A parameter|[a-z_]+) m(ust|ay) [\x20\x21\x23-\x5b\x5d-\x7e]{5,150}\.$/)
+  })
+
+  test('no challenge is needed of an application that proves who it is, if it sends a nonce, or may leave out both', async () => {
+    for (const asked of [
+      { ...noChallenge, nonce: 'n' },
+      { ...noChallenge, nonce: 'n', responseMode: 'fragment' },
+      { ...noChallenge, clientId: 'lax' },
+      { nonce: '' },
+    ])
+      expect(said(await new Visitor(users).begin(asked))).toBe('sign-in 0')
   })
 
   describe('with a request object is refused by the way and with the state that it names:', () => {
@@ -353,7 +388,7 @@ describe('a faulty request', () => {
       ['both', objectOf({ ...formPost, state: 'its own' }), 'formPost', 'its own'],
       ['the mode alone', objectOf(formPost), 'formPost', 'the state'],
       ['the state alone', objectOf({ state: 'its own' }), 'redirect', 'its own'],
-      ['another mode', objectOf({ response_mode: 'fragment', state: 'its own' }), 'redirect', 'its own'],
+      ['another mode', objectOf({ response_mode: 'jwt', state: 'its own' }), 'redirect', 'its own'],
       ['values of other kinds', objectOf({ response_mode: [formPost], state: 7 }), 'redirect', 'the state'],
       ['an empty state', objectOf({ ...formPost, state: '' }), 'formPost', 'the state'],
       ['a state that no query has', objectOf({ state: 'a\0b' }), 'redirect', 'the state'],
@@ -368,12 +403,15 @@ describe('a faulty request', () => {
       expect(told(answer)).toMatchObject({ error: 'request_not_supported', state })
     })
 
-    test('of the two ways, that of the object; a page that came before changes nothing', async () => {
+    test('of the two ways, that of the object, and nothing else of it', async () => {
       const request = objectOf({ response_mode: 'query', state: 'its own', redirect_uri: 'https://evil.example' })
-      const browser = new Visitor(users)
-      const leaving = await browser.signIn(await browser.begin({ request, responseMode: 'form_post' }), 'ada')
-      expect(leaving.answer?.$case).toBe('leaving')
-      expect(told(leaving)).toMatchObject({ error: 'request_not_supported', state: 'its own' })
+      const { answer } = await new Visitor(users).authorize({ request, responseMode: 'form_post' })
+      const { location, formPost } = (answer as { value: NoticePage }).value
+      expect(formPost).toBeUndefined()
+      expect(Object.fromEntries(new URL(location).searchParams)).toMatchObject({
+        error: 'request_not_supported',
+        state: 'its own',
+      })
     })
 
     test('no other fault is answered by it, nor one of a login application by a form', async () => {
@@ -385,14 +423,124 @@ describe('a faulty request', () => {
     })
   })
 
-  test('sends nobody anywhere before somebody is signed in', async () => {
+  describe('of a person who is not signed in', () => {
+    const stored = async () => {
+      const [{ count }] = await users.sql<[{ count: number }]>`select count(*)::int from authorization_requests`
+      return count
+    }
+    const noticeOf = ({ answer }: PageAnswer) => (answer as { value: NoticePage }).value
+
+    test.each([
+      ['query', `${redirectUri}?`, 'client'],
+      ['', `${redirectUri}?`, 'client'],
+      ['jwt', `${redirectUri}?`, 'client'],
+      ['fragment', `${redirectUri}#`, 'client'],
+      ['', `${redirectUri}?`, 'elsewhere'],
+      ['fragment', `${redirectUri}#`, 'elsewhere'],
+      ['form_post', `${redirectUri}?`, 'elsewhere'],
+    ])(
+      'gets a page with a link back by "%s": %s, of %s. Nothing is stored',
+      async (responseMode, beginning, clientId) => {
+        const [browser, before] = [new Visitor(users), await stored()]
+        const page = await browser.authorize({ clientId, responseType: 'token', responseMode, uiLocales: 'de' })
+        expect(said(page)).toBe('notice 10')
+        expect(page).toMatchObject({
+          uiLocales: 'de',
+          requestId: '',
+          newBrowser: '',
+          destination: { applicationName: `App ${clientId}`, host: 'app.example.com' },
+        })
+        const { location, formPost, mistake } = noticeOf(page)
+        expect([formPost, mistake]).toEqual([
+          undefined,
+          { parameter: 'response_type', rule: ParameterRule.PARAMETER_RULE_ONE_OF, values: ['code'] },
+        ])
+        expect(location.startsWith(beginning)).toBe(true)
+        expect(Object.fromEntries(new URLSearchParams(location.slice(beginning.length)))).toEqual({
+          error: 'unsupported_response_type',
+          error_description: 'response_type must be code.',
+          state: 'the state',
+          iss: users.config.PUBLIC_URL,
+        })
+        expect(await stored()).toBe(before)
+      },
+    )
+
+    test('gets a button, where the answer is to be posted', async () => {
+      const page = noticeOf(await new Visitor(users).authorize({ maxAge: 'x', responseMode: 'form_post' }))
+      expect(page).toMatchObject({
+        location: '',
+        formPost: { action: redirectUri, parameters: { state: 'the state' } },
+      })
+    })
+
+    test('is read again where it was stored, and the settings have changed since', async () => {
+      const [browser, other] = [new Visitor(users), new Visitor(users)]
+      await noteApplication(users, 'changing', { allowMissingPkce: true })
+      const asked = { ...noChallenge, clientId: 'changing' }
+      const page = await browser.begin(asked)
+      await other.signIn(await other.begin({ clientId: 'client' }), 'ada')
+      const kept = requestOf(await other.authorize({ ...asked, prompt: 'login' }))
+      await noteApplication(users, 'changing')
+      expect(said(await browser.show(page.requestId))).toBe('notice 10')
+      expect(told(await other.show(kept))['error']).toBe('invalid_request')
+      expect(said(await other.show(kept))).toBe('notice 5')
+    })
+  })
+
+  test('of a person who is signed in goes back at once, but not from an application with pages of its own', async () => {
     const browser = new Visitor(users)
-    const page = await browser.begin({ responseType: 'token', redirectUri: `${redirectUri}?a=b` })
-    expect(said(page)).toBe('sign-in 0')
-    const leaving = await browser.signIn(page, 'ada')
-    expect(told(leaving)).toMatchObject({ a: 'b', error: 'unsupported_response_type' })
-    expect(said(await browser.show(page.requestId))).toBe('notice 5')
-    expect(told(await browser.authorize({ responseType: 'token' }))['error']).toBe('unsupported_response_type')
+    await browser.signIn(await browser.begin({ clientId: 'client' }), 'ada')
+    const faulty = { responseType: 'token', redirectUri: `${redirectUri}?a=b` }
+    expect(told(await browser.authorize(faulty))).toMatchObject({ a: 'b', error: 'unsupported_response_type' })
+    expect(said(await browser.authorize({ responseType: 'token', clientId: 'elsewhere' }))).toBe('notice 10')
+  })
+
+  test('is one line of the log, with the request id, and with nothing that was sent but a short client id', async () => {
+    const written: string[] = []
+    const log = createLog('users', 'info', { write: (line) => void written.push(line) })
+    const logging = { ...users, log }
+    const line = async (parameters: object) => {
+      await new Visitor(logging).authorize({ ...parameters, state: 'secret' })
+      const lines = written.splice(0).map((text) => JSON.parse(text) as Record<string, unknown>)
+      expect(lines).toMatchObject([{ level: 30, msg: 'an authorization request was refused' }])
+      const { level: _level, time: _time, service: _service, msg: _msg, requestId, ...rest } = lines[0]!
+      expect(requestId).toBe(callIn('').requestId)
+      return rest
+    }
+    const page = { refusedAt: 'page' }
+    expect(await line({ clientId: `\u202enobody\n${'x'.repeat(16_000)}` })).toEqual({
+      ...page,
+      clientId: `\\u{202e}nobody\\u{a}${'x'.repeat(181)}…`,
+      parameter: 'client_id',
+      reason: 'client_id names no client that is there and active.',
+    })
+    expect(await line({ redirectUri: 'https://evil.example/secret' })).toEqual({
+      ...page,
+      clientId: 'client',
+      parameter: 'redirect_uri',
+      reason: 'redirect_uri is none that the application has registered.',
+    })
+    const faulty = {
+      clientId: 'client',
+      error: 'invalid_request',
+      parameter: 'max_age',
+      reason: 'max_age must be a whole number of seconds.',
+    }
+    expect(await line({ maxAge: 'secret' })).toEqual({ ...page, ...faulty })
+    expect(await line({ maxAge: 'secret', prompt: 'none' })).toEqual({ ...faulty, refusedAt: 'answer' })
+  })
+
+  test('with another redirect URI gets a page that shows it, and a registered one that is much like it', async () => {
+    const shown = async (uri: string) => {
+      const { value } = (await new Visitor(users).authorize({ redirectUri: uri })).answer as { value: NoticePage }
+      expect(value.clientId).toBe('client')
+      return [value.redirectUri, value.nearestRedirectUri]
+    }
+    expect(await shown(`${redirectUri}/`)).toEqual([`${redirectUri}/`, redirectUri])
+    expect(await shown('https://evil.example/\u202e <b>')).toEqual(['https://evil.example/\\u{202e}\\u{20}<b>', ''])
+    const [long] = await shown(`https://evil.example/${'\n'.repeat(10_000)}`)
+    expect(long).toHaveLength(501)
   })
 
   test('with two prompts of which one is none is answered at once', async () => {

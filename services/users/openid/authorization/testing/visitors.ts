@@ -229,7 +229,8 @@ export function told({ answer }: PageAnswer): Record<string, string> {
   if (answer?.$case === 'formPost') return answer.value.parameters
   if (answer?.$case !== 'redirect' && answer?.$case !== 'leaving')
     throw new Error(`no answer: ${JSON.stringify(answer)}`)
-  return Object.fromEntries(new URL(answer.value.location).searchParams)
+  const { searchParams, hash } = new URL(answer.value.location)
+  return Object.fromEntries([...searchParams, ...new URLSearchParams(hash.slice(1))])
 }
 
 /** Which page it is, and what it says. */
