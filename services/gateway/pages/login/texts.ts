@@ -85,7 +85,7 @@ const en = {
   clientIdSent: 'Client ID that was sent',
   redirectUriSent: 'Address that was sent',
   redirectUriNearest: 'Registered, and much like it',
-  requestFaulty: 'This application asks in a wrong way',
+  requestFaulty: 'The application made a mistake',
   requestFaultyHint:
     '{application} ({host}) has sent you here with a request that cannot be answered. That is not your fault. Please tell those who run the application what is wrong with it:',
   mistake: 'What is wrong',
@@ -230,7 +230,7 @@ const de: Texts = {
   clientIdSent: 'Gesendete Client-ID',
   redirectUriSent: 'Gesendete Adresse',
   redirectUriNearest: 'Eingetragen und sehr ähnlich',
-  requestFaulty: 'Diese Anwendung fragt falsch an',
+  requestFaulty: 'Die Anwendung hat einen Fehler gemacht',
   requestFaultyHint:
     '{application} ({host}) hat Sie mit einer Anfrage hierher geschickt, die sich nicht beantworten lässt. Das liegt nicht an Ihnen. Bitte sagen Sie denen, die die Anwendung betreiben, was daran falsch ist:',
   mistake: 'Was falsch ist',

@@ -8,6 +8,7 @@ import { unlockUser } from '../../directory/operations/user/unlock-user.ts'
 import { readSecret } from '../../directory/secrets/secret.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import type { Authorization } from '../../openid/events/authorization.ts'
+import { hostOf } from '../../openid/request/redirect-uri.ts'
 import {
   addPerson,
   challenge,
@@ -43,7 +44,7 @@ beforeAll(async () => {
     'native',
     {
       appType: OIDCAppType.OIDC_APP_TYPE_NATIVE,
-      redirectUris: ['http://127.0.0.1/cb'],
+      redirectUris: ['http://127.0.0.1/cb', 'com.example.app:/cb'],
       firstParty: true,
     },
     { organizationId: 'acme' },
@@ -242,6 +243,34 @@ describe('an application whose settings name an organization', () => {
   })
 })
 
+test('an answer comes in the fragment where it is asked for so: at once, after a page, and after "cancel"', async () => {
+  const browser = new Visitor(users)
+  const asked = { clientId: 'first', responseMode: 'fragment' }
+  const wayOf = ({ answer }: PageAnswer) => {
+    const { location } = (answer as { value: { location: string } }).value
+    return `${answer!.$case} ${location.replaceAll(/=[^&#]*/g, '')}`
+  }
+  const uri = `${redirectUri}#`
+  const cancelling = await browser.begin(asked)
+  await browser.post(cancelling, { action: 'cancel' })
+  expect(wayOf(await browser.show(cancelling.requestId))).toBe(`notice ${uri}error&error_description&state&iss`)
+  const leaving = await browser.signIn(await browser.begin(asked), 'ada')
+  expect(wayOf(leaving)).toBe(`leaving ${uri}code&state&iss`)
+  expect(told(leaving)).toMatchObject({ state: 'the state', iss: users.config.PUBLIC_URL })
+  expect(wayOf(await browser.authorize({ ...asked, prompt: 'none' }))).toBe(`redirect ${uri}code&state&iss`)
+  expect(wayOf(await browser.authorize({ ...asked, maxAge: 'x' }))).toBe(
+    `redirect ${uri}error&error_description&state&iss`,
+  )
+  for (const own of ['http://127.0.0.1:51004/cb', 'com.example.app:/cb']) {
+    const page = await browser.begin({ ...asked, clientId: 'native', redirectUri: own })
+    expect(wayOf(await browser.decide(page, 'allow'))).toBe(`leaving ${own}#code&state&iss`)
+  }
+  // What was registered with a query keeps it.
+  const queried = { ...asked, clientId: 'client', redirectUri: `${redirectUri}?a=b` }
+  const allowed = await browser.decide(await browser.begin(queried), 'allow')
+  expect(wayOf(allowed)).toBe(`leaving ${redirectUri}?a#code&state&iss`)
+})
+
 describe('a session of a browser ends', () => {
   test('with a lock, also one that was taken back', async () => {
     const userId = await addPerson(users, 'locked')
@@ -314,6 +343,11 @@ describe('a faulty request', () => {
     [{ ...noChallenge, nonce: 'n', scope: 'profile' }, 'invalid_request', 'code_challenge must be sent (PKCE), or'],
     [{ ...noChallenge, clientId: 'public', nonce: 'n' }, 'invalid_request', 'code_challenge must be sent (PKCE), for'],
     [{ ...noChallenge, clientId: 'native', nonce: 'n', redirectUri: 'http://127.0.0.1:1/cb' }, 'invalid_request'],
+    [
+      { clientId: 'native', redirectUri: 'com.example.app:/cb', responseMode: 'form_post' },
+      'invalid_request',
+      'response_mode must be one of query, fragment.',
+    ],
     [{ codeChallengeMethod: '' }, 'invalid_request', 'code_challenge_method must be S256.'],
     [{ codeChallengeMethod: 'plain' }, 'invalid_request', 'code_challenge_method must be S256.'],
     ...['lax', 'public', 'client'].map((clientId): [object, string, string] => [
@@ -360,7 +394,7 @@ describe('a faulty request', () => {
       (scope): [object, string] => [{ scope }, 'invalid_scope'],
     ),
   ]
-  test.each(faults)('with %j is answered: %s, and the parameter', async (parameters, error, beginning = '') => {
+  test.each(faults)('with %j is answered: %s', async (parameters, error, beginning = '') => {
     const answer = await new Visitor(users).authorize({ ...usual, ...parameters, prompt: 'none' })
     const { error_description, ...others } = told(answer)
     expect(others).toEqual({ error, state: 'the state', iss: users.config.PUBLIC_URL })
@@ -438,17 +472,26 @@ describe('a faulty request', () => {
       ['', `${redirectUri}?`, 'elsewhere'],
       ['fragment', `${redirectUri}#`, 'elsewhere'],
       ['form_post', `${redirectUri}?`, 'elsewhere'],
+      ['form_post', 'com.example.app:/cb?', 'native'],
+      ['fragment', 'com.example.app:/cb#', 'native'],
     ])(
-      'gets a page with a link back by "%s": %s, of %s. Nothing is stored',
+      'gets a page, and a link back by response mode %s: %s, of %s; nothing is stored',
       async (responseMode, beginning, clientId) => {
         const [browser, before] = [new Visitor(users), await stored()]
-        const page = await browser.authorize({ clientId, responseType: 'token', responseMode, uiLocales: 'de' })
+        const uri = beginning.slice(0, -1)
+        const page = await browser.authorize({
+          clientId,
+          redirectUri: uri,
+          responseType: 'token',
+          responseMode,
+          uiLocales: 'de',
+        })
         expect(said(page)).toBe('notice 10')
         expect(page).toMatchObject({
           uiLocales: 'de',
           requestId: '',
           newBrowser: '',
-          destination: { applicationName: `App ${clientId}`, host: 'app.example.com' },
+          destination: { applicationName: `App ${clientId}`, host: hostOf(uri) },
         })
         const { location, formPost, mistake } = noticeOf(page)
         expect([formPost, mistake]).toEqual([
