@@ -233,7 +233,6 @@ describe('a code', () => {
       const { body } = await redeem(app, stolen, { code_verifier: '' })
       // The attacker's own session at the application asked with another one.
       expect(decodeJwt(body.id_token)['nonce']).toBe('of the victim')
-      expect(body).not.toHaveProperty('nonce')
     })
 
     test('a request whose challenge was taken out gives nothing to an application that sent one', async () => {

@@ -266,7 +266,7 @@ test('an answer comes in the fragment where it is asked for so: at once, after a
     expect(wayOf(await browser.decide(page, 'allow'))).toBe(`leaving ${own}#code&state&iss`)
   }
   // What was registered with a query keeps it.
-  const queried = { ...asked, clientId: 'client', redirectUri: `${redirectUri}?a=b` }
+  const queried = { ...asked, clientId: 'client', redirectUri: `${redirectUri}?a=b`, prompt: 'consent' }
   const allowed = await browser.decide(await browser.begin(queried), 'allow')
   expect(wayOf(allowed)).toBe(`leaving ${redirectUri}?a#code&state&iss`)
 })
