@@ -1,4 +1,4 @@
-import { toBinary } from '@bufbuild/protobuf'
+import { type Message, toBinary } from '@bufbuild/protobuf'
 import { type MsgHdrs, NatsError, type ServiceMsg } from 'nats'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { BriefMap } from '../brief-map.ts'
@@ -10,7 +10,8 @@ import type { Service } from '../process.ts'
 import { type Answers, type Once, onceId } from './idempotency.ts'
 import { encodeStatus } from '../status.ts'
 import type { MethodDefinition, ServiceDefinition } from './call.ts'
-import { deadlineExceeded, invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
+import { deadlineExceeded, invalid, renameFields, RosterError, toRosterError, type Violation } from '../errors.ts'
+import { takeAliases } from './aliases.ts'
 import { authorize, type FindOwner } from './authorize.ts'
 import { measureCall, oldest, underWay as requests } from './measures.ts'
 import type { RolesThere } from './caller.ts'
@@ -195,6 +196,14 @@ function prepare<Context>(
       ...(rolesThere && { rolesIn: (organizationId) => rolesThere(context, caller.userId, organizationId) }),
     }
     const message = parse(input, bytes)
+    const spell = takeAliases(input, message)
+    if (!spell) return perform(call, message)
+    return perform(call, message).catch((error: unknown) => {
+      throw renameFields(toRosterError(error), spell)
+    })
+  }
+
+  async function perform(call: Call, message: Message): ReturnType<Answer> {
     // Decode the validated message, written anew, and never the request's own bytes. The operation's decoder could read
     // those differently.
     const canonical = toBinary(input, message)

@@ -24,6 +24,7 @@ export function showOrganization(organization: Existing<Organization>): ShownOrg
   const { name, primaryDomain, inactive } = organization.state
   return {
     id: organization.id,
+    organizationId: organization.id,
     details: details(organization),
     state: inactive ? OrganizationState.ORGANIZATION_STATE_INACTIVE : OrganizationState.ORGANIZATION_STATE_ACTIVE,
     name,
@@ -36,6 +37,7 @@ export function showProject(project: Existing<Omit<Project, 'roles'>>): ShownPro
   const { roleAssertion, roleCheck, hasProjectCheck } = checksOf(project.state)
   return {
     id: project.id,
+    projectId: project.id,
     details: details(project),
     name,
     state: inactive ? ProjectState.PROJECT_STATE_INACTIVE : ProjectState.PROJECT_STATE_ACTIVE,
@@ -50,6 +52,7 @@ export function showProjectGrant(grant: Existing<ProjectGrant>, projectName: str
   const { projectId, grantedOrganizationId, roleKeys, inactive } = grant.state
   return {
     grantId: grant.id,
+    projectGrantId: grant.id,
     grantedOrgId: grantedOrganizationId,
     grantedRoleKeys: roleKeys,
     state: inactive ? ProjectGrantState.PROJECT_GRANT_STATE_INACTIVE : ProjectGrantState.PROJECT_GRANT_STATE_ACTIVE,
@@ -64,6 +67,7 @@ export function showUserGrant(grant: Existing<UserGrant>): ShownUserGrant {
   const { userId, projectId, projectGrantId, roleKeys, inactive } = grant.state
   return {
     id: grant.id,
+    userGrantId: grant.id,
     details: details(grant),
     userId,
     projectId,
@@ -78,6 +82,7 @@ export function showApplication(application: Existing<Application>): ShownApplic
   const { projectId, name, clientId, inactive, oidc, api } = application.state
   return {
     id: application.id,
+    appId: application.id,
     details: details(application),
     state: inactive ? ApplicationState.APPLICATION_STATE_INACTIVE : ApplicationState.APPLICATION_STATE_ACTIVE,
     name,

@@ -8,6 +8,7 @@ export function showIdp(aggregate: Existing<Idp>): IDP {
   const { name, stylingType, autoRegister, inactive, oidc, jwt, oauth, saml, ldap } = aggregate.state
   return {
     id: aggregate.id,
+    idpId: aggregate.id,
     details: details(aggregate),
     state: inactive ? IDPState.IDP_STATE_INACTIVE : IDPState.IDP_STATE_ACTIVE,
     name,

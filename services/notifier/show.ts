@@ -9,6 +9,7 @@ export function showWebhook(webhook: Read<Existing<Webhook>>): ShownWebhook {
   const former = formerSecretExpiresAt === undefined ? undefined : new Date(formerSecretExpiresAt)
   return {
     id: webhook.id,
+    webhookId: webhook.id,
     details: details(webhook),
     state: active ? WebhookState.WEBHOOK_STATE_ACTIVE : WebhookState.WEBHOOK_STATE_INACTIVE,
     url,
@@ -22,6 +23,7 @@ export function showWebhook(webhook: Read<Existing<Webhook>>): ShownWebhook {
 export function showDelivery(row: DeliveryRow): Delivery {
   return {
     id: row.id,
+    deliveryId: row.id,
     kind: kinds[row.kind],
     state: states[row.state],
     organizationId: row.organization_id,
@@ -31,6 +33,7 @@ export function showDelivery(row: DeliveryRow): Delivery {
     webhookId: row.webhook_id ?? '',
     codeId: row.code_id ?? '',
     applicationId: row.application_id ?? '',
+    appId: row.application_id ?? '',
     attempts: row.attempts,
     error: row.error,
     nextAttemptDate: row.state === 'queued' ? (row.due_at ?? undefined) : undefined,

@@ -30,6 +30,7 @@ import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import type { RosterError } from '#lib/errors'
 import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
+import { takeAliases } from '#lib/rpc/aliases'
 import { type AskingNats, callBytes, type MethodDefinition } from '#lib/rpc/call'
 import type { Call } from '#lib/rpc/headers'
 import { methods } from '#lib/rpc/methods'
@@ -119,7 +120,9 @@ test.for([...methods.values()])(
       executed.delete(requestId)
       const bytesAgain = codec.requestType.encode(request).finish()
       expect(validate(input, fromBinary(input, bytesAgain)), requestId).toEqual([])
-      expect(request, requestId).toEqual(codec.requestType.decode(toBinary(input, fromBinary(input, bytes))))
+      const message = fromBinary(input, bytes)
+      takeAliases(input, message)
+      expect(request, requestId).toEqual(codec.requestType.decode(toBinary(input, message)))
       return true
     }
     // A valid message must reach the operation. Otherwise a message smuggled into it could not either.

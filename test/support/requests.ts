@@ -1,4 +1,5 @@
 import { type DescMessage, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
+import { takeAliases } from '#lib/rpc/aliases'
 import { method } from '#lib/rpc/methods'
 import { validate } from '#lib/rpc/validate'
 
@@ -8,7 +9,9 @@ export const requestOf = (name: string): DescMessage => method(`roster.${name}`)
 /** The faulty fields of a request in JSON. */
 export function faults(name: string, json: JsonValue): string[] {
   const desc = requestOf(name)
-  return validate(desc, fromJson(desc, json) as Message).map(({ field }) => field)
+  const message = fromJson(desc, json) as Message
+  takeAliases(desc, message)
+  return validate(desc, message).map(({ field }) => field)
 }
 
 /** Valid requests of methods, for the tests of rules. */

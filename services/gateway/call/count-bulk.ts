@@ -1,5 +1,6 @@
 import type { DescField } from '@bufbuild/protobuf'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
+import { aliasOf } from '#lib/rpc/aliases'
 import type { ValueLimit } from '../rate-limits/value-limit.ts'
 import type { IdentifiedCall } from './identify.ts'
 
@@ -28,19 +29,21 @@ export function countBulk(
     if (calls > counted) gateway.rates.admit(forService().caller, method, clientAddress, calls - counted)
     counted = Math.max(counted, calls)
   }
+  const names = items.parent.fields.filter((field) => field === items || aliasOf(field)?.[0] === items)
+  const numbers = new Set(names.map(({ number }) => number))
   return {
     values: { most: mostValues, count: (values) => raise(Math.ceil(values / valuesPerItem)) },
-    countItems: (request) => raise(lengthOf(items, request)),
+    countItems: (request) => raise(lengthOf(numbers, request)),
   }
 }
 
-function lengthOf({ number }: DescField, request: Uint8Array): number {
+function lengthOf(numbers: ReadonlySet<number>, request: Uint8Array): number {
   const reader = new BinaryReader(request)
   let length = 0
   try {
     while (reader.pos < reader.len) {
       const [field, wireType] = reader.tag()
-      if (field === number) length++
+      if (numbers.has(field)) length++
       reader.skip(wireType, field)
     }
   } catch {

@@ -22,11 +22,11 @@ export function exampleOf(schema: Schema, components: Record<string, Schema>): u
     if (examples) return examples[0]
     if (values) return values.find((value) => !value.endsWith('_UNSPECIFIED'))
     if (type === 'array') return [valueOf(items!, name)]
-    const chosen = /Exactly one of `(\w+)`/.exec(description ?? '')?.[1]
+    const chosen = [...(description ?? '').matchAll(/Exactly one of `(\w+)`/g)].map(([, name]) => name)
     if (type === 'object')
       return Object.fromEntries(
         Object.entries(properties)
-          .filter(([key, each]) => required.includes(key) || key === chosen || hasExample(each))
+          .filter(([key, each]) => required.includes(key) || chosen.includes(key) || hasExample(each))
           .map(([key, each]) => [key, valueOf(each, key)]),
       )
     if (type === 'boolean') return true

@@ -3,7 +3,7 @@ import type { Access, HttpRule, Method } from '#lib/rpc/methods'
 import { commentOf, jsonCommentOf } from './comments.ts'
 import { errorsOf } from './errors.ts'
 import { referHeaders, referParameters } from './headers.ts'
-import { type Form, neededOf, type Schema, type Schemas } from './schemas.ts'
+import { type Form, isElsewhere, neededOf, type Schema, type Schemas } from './schemas.ts'
 import { wellKnown } from './well-known.ts'
 
 /** One route of a method as an operation of OpenAPI. */
@@ -68,7 +68,7 @@ function pathParameter(field: DescField, schemas: Schemas): Schema {
 // A message has no form in a query, unless JSON writes it as a text.
 function queryParameters({ desc }: Method, bound: DescField[], schemas: Schemas): Schema[] {
   return desc.input.fields
-    .filter((field) => !bound.includes(field))
+    .filter((field) => !isElsewhere(field, bound))
     .filter(({ message }) => !message || (wellKnown.get(message.typeName) as Schema | undefined)?.['type'] === 'string')
     .map((field) => {
       const { description, deprecated, ...schema } = schemas.field(field, 'request')

@@ -1,5 +1,6 @@
 import { type DescField, type DescOneof, getOption, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
 import type { NameKind } from '#lib/names/name-faults'
+import { aliasOf } from '#lib/rpc/aliases'
 import { nameKindOf } from '#lib/rpc/name-kind'
 import { registry } from '#lib/registry'
 
@@ -9,8 +10,9 @@ export interface Constraints {
   text: string[]
 }
 
-/** What `buf.validate` says of a field. Throws for a rule that has no meaning here. */
-export function constraintsOf(field: DescField): Constraints {
+/** What `buf.validate` says of a field, or of the one that it is another name of. Throws for a rule that has no meaning here. */
+export function constraintsOf(desc: DescField): Constraints {
+  const field = aliasOf(desc)?.at(-1) ?? desc
   const { schema, text } = translate(rulesOf(field), field.name)
   const kind = nameKindOf(field)
   return { schema, text: kind ? [...text, nameTexts[kind]] : text }

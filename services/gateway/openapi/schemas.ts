@@ -1,4 +1,5 @@
 import { create, type DescEnum, type DescField, type DescMessage, type DescOneof, ScalarType } from '@bufbuild/protobuf'
+import { aliasOf } from '#lib/rpc/aliases'
 import type { Method } from '#lib/rpc/methods'
 import { validate } from '#lib/rpc/validate'
 import { commentOf, jsonCommentOf } from './comments.ts'
@@ -53,11 +54,21 @@ export function createSchemas(methods: readonly Method[]): Schemas {
   }
 
   function object(message: DescMessage, form: Form, elsewhere: readonly DescField[]): Schema {
-    const fields = message.fields.filter((each) => !elsewhere.includes(each) && !(form === 'oauth' && isSpread(each)))
+    const fields = message.fields.filter(
+      (each) => !isElsewhere(each, elsewhere) && !(form === 'oauth' && isSpread(each)),
+    )
     const properties = Object.fromEntries(fields.map((each) => [nameOf(each, form), field(each, form)]))
-    const required = form === 'answer' ? [] : neededOf(message, form, elsewhere)
+    const needed = form === 'answer' ? [] : neededOf(message, form, elsewhere)
+    const pairs = form === 'request' ? fields.flatMap((alias) => pairOf(alias, needed)) : []
+    const required = needed.filter((name) => !pairs.some(({ names }) => names.includes(name)))
     const choices = message.oneofs.filter((oneof) => !oneof.fields.some((each) => elsewhere.includes(each)))
-    const text = [textOf(message, form), ...choices.map((oneof) => choiceOf(oneof, form))].filter(Boolean).join(' ')
+    const text = [
+      textOf(message, form),
+      ...choices.map((oneof) => choiceOf(oneof, form)),
+      ...pairs.map(({ text }) => text),
+    ]
+      .filter(Boolean)
+      .join(' ')
     return {
       type: 'object',
       ...describe(text),
@@ -145,7 +156,26 @@ export function nameOf({ name, jsonName }: Pick<DescField, 'name' | 'jsonName'>,
 }
 
 function textOf(desc: DescMessage | DescField, form: Form): string | undefined {
+  const path = desc.kind === 'field' && aliasOf(desc)
+  if (path) return `${form === 'answer' ? 'The same as' : 'In place of'} \`${spell(path)}\`.`
   return form === 'oauth' ? commentOf(desc) : jsonCommentOf(desc)
+}
+
+const spell = (path: DescField[]) => path.map(({ jsonName }) => jsonName).join('.')
+
+/** Whether the field, or the one that it is another name of, is elsewhere in the HTTP request. */
+export function isElsewhere(field: DescField, elsewhere: readonly DescField[]): boolean {
+  return elsewhere.includes(field) || elsewhere.includes(aliasOf(field)?.[0] ?? field)
+}
+
+/** Another name of a field beside it is a choice as in a oneof. Members of one say so already. */
+function pairOf(alias: DescField, needed: string[]): { names: string[]; text: string }[] {
+  const path = aliasOf(alias)
+  if (!path || alias.oneof) return []
+  const { jsonName } = path[0]!
+  const [count, must] = needed.includes(jsonName) ? ['Exactly', 'must'] : ['At most', 'may']
+  const text = `${count} one of \`${alias.jsonName}\` and \`${jsonName}\` ${must} be given.`
+  return [{ names: [alias.jsonName, jsonName], text }]
 }
 
 function describe(description: string | undefined): Schema {

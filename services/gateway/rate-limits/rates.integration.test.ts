@@ -4,6 +4,7 @@ import { callConnect, callGrpc, callGrpcWeb, callJson, type Caller, type Ending,
 import { startTestGateway, type TestCaller, type TestGateway } from '../testing/test-gateway.ts'
 
 const users = 'roster.users.v1.UserService'
+const removal = 'roster.grants.v1.UserGrantService.BulkRemoveUserGrants'
 const settings = {
   WRITES_PER_CALLER: '2',
   WRITES_PER_MEMBER: '4',
@@ -26,7 +27,7 @@ beforeAll(async () => {
   const operations = Object.fromEntries(
     ['UpdateMyProfile', 'GetUser', 'VerifyEmail', 'BulkAddUsers'].map((name) => [`${users}.${name}`, serve(name)]),
   )
-  gateway = await startTestGateway(operations, settings, () => now)
+  gateway = await startTestGateway({ ...operations, [removal]: serve(removal) }, settings, () => now)
 })
 afterAll(() => gateway.stop())
 beforeEach(() => {
@@ -98,10 +99,14 @@ describe('over json', () => {
     expect(await passed(45, 'caller', () => one(token))).toBe(40)
   })
 
-  test('each item of a bulk counts as a call, and a refused bulk reaches no service', async () => {
+  test.each<[string, (items: number) => Record<string, JsonValue>]>([
+    [`${users}.BulkAddUsers`, machines],
+    [removal, (items) => ({ grantIds: Array<string>(items).fill('g') })],
+    // Another name of the list.
+    [removal, (items) => ({ userGrantIds: Array<string>(items).fill('g') })],
+  ])('each item of a bulk counts as a call, and a refused bulk reaches no service: %s', async (name, request) => {
     const token = newCaller(userManager)
-    const bulk = (items: number) =>
-      call(gateway.url, `${users}.BulkAddUsers`, machines(items), { authorization: `Bearer ${token}` })
+    const bulk = (items: number) => call(gateway.url, name, request(items), { authorization: `Bearer ${token}` })
     for (let n = 0; n < 4; n++) expect(outcome(await bulk(9))).toBe('ok')
     expect(outcome(await bulk(9))).toBe('RATE_LIMITED caller')
     expect(served).toHaveLength(4)

@@ -56,5 +56,5 @@ export function showChecked(row: CheckedRow, user: Existing<User> | undefined): 
     },
     ...Object.fromEntries(checked.map(({ kind, at }) => [factorKinds[kind].shownAs, { verifiedAt: new Date(at) }])),
   }
-  return { id, creationDate, changeDate, sequence, expirationDate, factors }
+  return { id, sessionId: id, creationDate, changeDate, sequence, expirationDate, factors }
 }

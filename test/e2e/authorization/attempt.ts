@@ -1,4 +1,5 @@
 import { type DescField, type JsonObject, ScalarType } from '@bufbuild/protobuf'
+import { aliasOf } from '#lib/rpc/aliases'
 import type { Method } from '#lib/rpc/methods'
 import type { Operation, Stream } from '../../examples/contract.ts'
 import { type Answer, type CallOptions, factsOf } from '../clients/call.ts'
@@ -7,10 +8,10 @@ import { requestsOf } from '../clients/requests.ts'
 import { streaming } from '../clients/streams.ts'
 import { type ObjectField, objectFields, type Objects } from './stage.ts'
 
-/** The fields of a request that hold an id of which the stage has objects. */
+/** The fields of a request that hold an id of which the stage has objects, each by its first name. */
 export function fieldsOf({ desc }: Method): string[] {
   return desc.input.fields.flatMap((field) =>
-    objectFieldOf(desc.parent.name, field) && field.scalar === ScalarType.STRING ? [field.name] : [],
+    !aliasOf(field) && objectFieldOf(desc.parent.name, field) && field.scalar === ScalarType.STRING ? [field.name] : [],
   )
 }
 

@@ -29,7 +29,7 @@ describe.each(over('json'))('a webhook over $encoding', ({ call }) => {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(details).toMatchObject({ sequence: '1', resourceOwner: organization })
     const get = async () => ok(await call('GetWebhook', { webhookId }, as)).webhook
-    expect(await get()).toEqual({ id: webhookId, details, state: 'WEBHOOK_STATE_ACTIVE', ...settings })
+    expect(await get()).toEqual({ id: webhookId, webhookId, details, state: 'WEBHOOK_STATE_ACTIVE', ...settings })
     const changed = { url: `${url}/2` }
     expect(ok(await call('UpdateWebhook', { webhookId, ...changed }, as)).details.sequence).toBe('2')
     expect(ok(await call('UpdateWebhook', { webhookId, ...changed }, as)).details.sequence).toBe('2')

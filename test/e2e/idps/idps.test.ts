@@ -38,6 +38,7 @@ describe.each(over('grpc'))('over $encoding,', ({ call }) => {
         expect(details).toMatchObject({ sequence: '1', resourceOwner: of === 'the instance' ? 'roster' : organization })
         expect(await get(idpId)).toEqual({
           id: idpId,
+          idpId,
           details,
           state: 'IDP_STATE_ACTIVE',
           name: request['name'],

@@ -19,7 +19,7 @@ describe.each(over('connect'))('UpdateIDP over $encoding', ({ call }) => {
     const renamed = unique('Renamed')
     const { details } = ok(await update({ idpId, name: renamed }))
     const [state, type] = ['IDP_STATE_ACTIVE', 'IDP_TYPE_OIDC']
-    expect(await getIdp(idpId)).toEqual({ id: idpId, details, state, type, name: renamed, oidc })
+    expect(await getIdp(idpId)).toEqual({ id: idpId, idpId, details, state, type, name: renamed, oidc })
   })
 
   test('answers with all four details, owned by the instance', async () => {

@@ -33,6 +33,7 @@ describe.each(over('connect'))('over $encoding', ({ call }) => {
     expect([...consents, ...rest.consents]).toEqual(
       applications.map(({ appId }) => ({
         applicationId: appId,
+        appId,
         applicationName: expect.stringMatching(/^Application-/),
         scopes: ['openid', 'email'],
         givenDate: expect.any(String),
@@ -42,7 +43,7 @@ describe.each(over('connect'))('over $encoding', ({ call }) => {
     expect((await find(manager)).consents).toHaveLength(2)
     // Nobody else, and no cursor of another caller.
     const [beside, abroad] = [await newMember(home, []), await newMember(await newOrganization(), ['ORG_OWNER'])]
-    const [first, second] = applications.map(({ appId: applicationId }) => ({ userId, applicationId }))
+    const [first, second] = applications.map(({ appId }) => ({ userId, appId }))
     for (const stranger of [beside, abroad]) {
       expect(reason(await call('SearchUserConsents', { userId }, stranger))).toBe('PERMISSION_DENIED')
       expect(reason(await call('WithdrawConsent', first, stranger))).toBe('PERMISSION_DENIED')

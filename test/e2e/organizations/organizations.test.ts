@@ -22,6 +22,7 @@ describe.each(over('connect'))('organizations over $encoding', ({ call }) => {
     const { organization } = ok(await call('GetMyOrganization', {}, admin(organizationId)))
     expect(organization).toEqual({
       id: organizationId,
+      organizationId,
       details,
       state: 'ORGANIZATION_STATE_ACTIVE',
       name,

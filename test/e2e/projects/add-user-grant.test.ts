@@ -36,6 +36,7 @@ describe.each(over('grpc'))('AddUserGrant over $encoding', ({ call }) => {
     })
     expect(await getGrant(userId, userGrantId, home)).toEqual({
       id: userGrantId,
+      userGrantId,
       details,
       userId,
       projectId: owned,

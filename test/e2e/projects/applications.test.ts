@@ -36,6 +36,7 @@ describe.each(over('connect'))('applications over $encoding', ({ call }) => {
     const own = { projectId, appId }
     expect((await act('GetApplication', own)).application).toEqual({
       id: appId,
+      appId,
       projectId,
       details,
       name: 'App',

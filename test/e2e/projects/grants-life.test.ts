@@ -51,6 +51,7 @@ describe.each(over('connect'))('grants over $encoding', ({ call }) => {
     const request = { projectId, grantId }
     const shown = {
       grantId,
+      projectGrantId: grantId,
       grantedOrgId: abroad,
       grantedRoleKeys: ['reader', 'writer'],
       state: 'PROJECT_GRANT_STATE_ACTIVE',

@@ -22,6 +22,7 @@ describe.each(over('grpc'))('projects over $encoding', ({ call }) => {
     const { id: projectId, details } = await act('AddProject', { name })
     const shown = {
       id: projectId,
+      projectId,
       details,
       name,
       state: 'PROJECT_STATE_ACTIVE',
@@ -84,8 +85,8 @@ describe.each(over('grpc'))('projects over $encoding', ({ call }) => {
     ok(await call('RemoveProjectRole', { projectId, roleKey: 'C' }, admin(home)))
     expect((await act('SearchProjectRoles', { projectId, withTotal: true })).total).toBe(2)
     expect((await act('SearchProjectRoles', { projectId })).roles).toEqual([
-      { key: 'a/b', displayName: 'a/b', group: 'h' },
-      { key: 'x y', displayName: 'Other' },
+      { key: 'a/b', roleKey: 'a/b', displayName: 'a/b', group: 'h' },
+      { key: 'x y', roleKey: 'x y', displayName: 'Other' },
     ])
     ok(await call('RemoveProjectRole', { projectId, roleKey: 'a/b' }, admin(home)))
     expect(reason(await call('RemoveProjectRole', { projectId, roleKey: 'a/b' }, admin(home)))).toBe('ROLE_NOT_FOUND')

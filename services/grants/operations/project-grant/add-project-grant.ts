@@ -39,7 +39,7 @@ export const addProjectGrant = {
         refuseTakenId(grant)
         return decision
       },
-      respond: ({ after }) => ({ grantId: after.id, details: details(after) }),
+      respond: ({ after }) => ({ grantId: after.id, projectGrantId: after.id, details: details(after) }),
     })
   },
 }

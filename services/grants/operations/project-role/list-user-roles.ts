@@ -12,6 +12,8 @@ export async function listUserRoles(
   const project = await visibleProject(context, projectId, call.organizationId)
   const isOwner = project.organizationId === call.organizationId
   const counting = await effectiveRoles(context, project, userId, isOwner ? undefined : call.organizationId)
-  const grants = counting.filter(({ roleKeys }) => roleKeys.length > 0)
+  const grants = counting
+    .filter(({ roleKeys }) => roleKeys.length > 0)
+    .map((given) => ({ ...given, userGrantId: given.grantId }))
   return { roleKeys: [...new Set(grants.flatMap(({ roleKeys }) => roleKeys))], grants }
 }

@@ -22,7 +22,7 @@ export async function searchProjectRoles(
   const [after] = readCursor(config.ROSTER_ENCRYPTION_KEY, asked) ?? []
   const project = ownProject(await store.load<Project>('project', projectId), call.organizationId)
   const roles = Object.entries(project.roles)
-    .map(([roleKey, role]): ShownRole => ({ key: roleKey, ...role }))
+    .map(([roleKey, role]): ShownRole => ({ key: roleKey, roleKey, ...role }))
     .filter(
       (role) => (!key || matchesText(role.key, key)) && (!displayName || matchesText(role.displayName, displayName)),
     )

@@ -43,6 +43,11 @@ export async function searchRoleHolders(
       },
     },
   )
-  const holders = page.rows.map(({ userId, grantId, organizationId }) => ({ userId, grantId, organizationId }))
+  const holders = page.rows.map(({ userId, grantId, organizationId }) => ({
+    userId,
+    grantId,
+    organizationId,
+    userGrantId: grantId,
+  }))
   return { holders, nextCursor: page.nextCursor, total: page.total }
 }

@@ -34,7 +34,7 @@ export const addProject = {
           answer: undefined,
         }
       },
-      respond: ({ after }) => ({ id: after.id, details: details(after) }),
+      respond: ({ after }) => ({ id: after.id, projectId: after.id, details: details(after) }),
     })
   },
 }

@@ -23,7 +23,8 @@ export async function searchUserConsents(
     where: sql`c.user_id = ${request.userId}`,
     order: { by: [{ column: sql`c.application_id`, type: 'text' }] },
   })
-  return { consents: rows, nextCursor, total }
+  const consents = rows.map((row) => ({ ...row, appId: row.applicationId }))
+  return { consents, nextCursor, total }
 }
 
 interface ConsentRow {

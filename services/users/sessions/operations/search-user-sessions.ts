@@ -52,6 +52,7 @@ async function searchSessions(
   })
   const sessions = rows.map(({ id, creationDate, expirationDate, lastUseDate }) => ({
     id,
+    sessionId: id,
     creationDate,
     expirationDate,
     isCurrent: id === call.caller.sessionId,
