@@ -11,6 +11,7 @@ import type { Client } from '#lib/rpc/call'
 import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import type { Config } from './config.ts'
 import type { AfterResponse } from './after-response.ts'
+import type { SecretUses } from './openid/clients/secret-uses.ts'
 import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
@@ -28,6 +29,7 @@ export interface Context {
   announceMail(mail: MailWithoutEvent): void
   log: Log
   afterResponse: AfterResponse
+  secretUses: Pick<SecretUses, 'note'>
 }
 
 /** The keys that access tokens are signed with. */
