@@ -12,6 +12,7 @@ export async function getApplication(
   call: Call,
 ): Promise<GetApplicationResponse> {
   const application = await context.store.load<Application>('application', request.appId)
-  const own = ownApplication(application, request, call)
+  const projectId = request.projectId || (application?.state?.projectId ?? '')
+  const own = ownApplication(application, { projectId }, call)
   return { application: showApplication(own, await personTokenLifetime(context, call)) }
 }
