@@ -29,7 +29,7 @@ export function patchedFields(request: PatchApplicationRequest): PatchedFields {
 export function faultsOfMask(request: PatchApplicationRequest): Violation[] {
   const { updateMask, name } = request
   if (!updateMask) return []
-  const unknown = [...new Set(updateMask)].filter((path) => !known.has(path))
+  const unknown = [...new Set(updateMask)].filter((path) => !known.has(path)).slice(0, mostNamed)
   const masked = new Set(updateMask.flatMap((path) => known.get(path) ?? []))
   return [
     ...unknown.map((path) => ({ field: 'updateMask', description: `has ${shown(path)}, which can not be changed so` })),
@@ -45,6 +45,9 @@ function shown(path: string): string {
   const camel = path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
   return camel.length > 100 ? `${camel.slice(0, 100)}…` : camel
 }
+
+/** Of unknown paths, which a stranger may send by the thousand. */
+const mostNamed = 20
 
 /** Each path as a mask has it, with the fields that it means. */
 const known = readPaths()

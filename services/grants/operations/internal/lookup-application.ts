@@ -30,7 +30,7 @@ export async function lookupApplication(
         select coalesce(jsonb_agg(jsonb_build_object('secretId', secret_id, 'hash', encode(hash, 'hex'),
           'expiresAt', one ->> 'expiresAt') order by position), '[]')
         from jsonb_array_elements(a.state -> 'secrets') with ordinality as s (one, position)
-        join application_secrets on secret_id = one ->> 'secretId'
+        cross join lateral (select * from application_secrets where secret_id = one ->> 'secretId' offset 0) x
       ) as secrets
     from named join aggregates a using (type, id)
     order by a.type desc
