@@ -12,16 +12,10 @@ export function faultOfPattern(authority: string, devMode: boolean): string | un
   if (rest === undefined) return 'may have * only as the whole first label of its host, and no capital letter after it'
   // Browsers read a host with such an end as an IP address.
   if (/(^|\.)(\d+|0x[0-9a-f]*)$/.test(rest)) return 'must not have * in an IP address'
-  return isPublicSuffix(rest) || isPublicSuffix(`label.${rest}`)
-    ? 'must not have * directly under a public suffix'
-    : undefined
+  return isPublicSuffix(rest) ? 'must not have * directly under a public suffix' : undefined
 }
 
-// Of either section of the Public Suffix List, or no name of the DNS at all. A longer suffix of the private section hides
-// one of the other.
+// Of either section of the Public Suffix List, or no name of the DNS at all.
 function isPublicSuffix(host: string): boolean {
-  return [true, false].some((allowPrivateDomains) => {
-    const suffix = getPublicSuffix(host, { allowPrivateDomains })
-    return suffix === null || suffix === host
-  })
+  return [host, null].includes(getPublicSuffix(host, { allowPrivateDomains: true }))
 }
