@@ -1,3 +1,4 @@
+import { type Application as ShownApplication, ApplicationState } from '#gen/roster/grants/v1/application_service'
 import { type Organization as ShownOrganization, OrganizationState } from '#gen/roster/grants/v1/organization_service'
 import {
   type GrantedProject,
@@ -7,6 +8,8 @@ import {
 } from '#gen/roster/grants/v1/project_service'
 import { type UserGrant as ShownUserGrant, UserGrantState } from '#gen/roster/grants/v1/user_grant_service'
 import { details, type Existing } from '#lib/eventstore/aggregate'
+import { showOidc } from './applications/show-oidc.ts'
+import type { Application } from './vocabulary/application.ts'
 import type { Organization } from './vocabulary/organization.ts'
 import { checksOf, type Project } from './vocabulary/project.ts'
 import type { ProjectGrant } from './vocabulary/project-grant.ts'
@@ -63,5 +66,23 @@ export function showUserGrant(grant: Existing<UserGrant>): ShownUserGrant {
     roleKeys,
     state: inactive ? UserGrantState.USER_GRANT_STATE_INACTIVE : UserGrantState.USER_GRANT_STATE_ACTIVE,
     organizationId: grant.organizationId,
+  }
+}
+
+/** `personTokenLifetime`: how long access tokens of people live at most, in seconds, if that is known. */
+export function showApplication(
+  application: Existing<Application>,
+  personTokenLifetime: number | undefined,
+): ShownApplication {
+  const { projectId, name, clientId, inactive, oidc, api } = application.state
+  return {
+    id: application.id,
+    details: details(application),
+    state: inactive ? ApplicationState.APPLICATION_STATE_INACTIVE : ApplicationState.APPLICATION_STATE_ACTIVE,
+    name,
+    config: oidc
+      ? { $case: 'oidcConfig', value: showOidc(clientId, oidc, personTokenLifetime) }
+      : { $case: 'apiConfig', value: { clientId, ...api!, effective: { ...api! } } },
+    projectId,
   }
 }

@@ -2,8 +2,8 @@ import type { GetApplicationRequest, GetApplicationResponse } from '#gen/roster/
 import type { Call } from '#lib/rpc/headers'
 import { ownApplication } from '../../applications/own-application.ts'
 import { personTokenLifetime } from '../../applications/person-token-lifetime.ts'
-import { showApplication } from '../../applications/show-application.ts'
 import type { Context } from '../../context.ts'
+import { showApplication } from '../../show.ts'
 import type { Application } from '../../vocabulary/application.ts'
 
 export async function getApplication(

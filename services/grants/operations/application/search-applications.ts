@@ -9,8 +9,8 @@ import { aggregateColumns, joinAggregate } from '#lib/search/joined-aggregate'
 import { search } from '#lib/search/search'
 import { textCondition } from '#lib/search/text-condition'
 import { personTokenLifetime } from '../../applications/person-token-lifetime.ts'
-import { showApplication } from '../../applications/show-application.ts'
 import type { Context } from '../../context.ts'
+import { showApplication } from '../../show.ts'
 import type { Application } from '../../vocabulary/application.ts'
 
 /** A project has so few of them that the filters need no index of their own. */
