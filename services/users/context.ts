@@ -11,7 +11,6 @@ import type { Client } from '#lib/rpc/call'
 import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import type { Config } from './config.ts'
 import type { AfterResponse } from './after-response.ts'
-import type { SecretUses } from './openid/clients/secret-uses.ts'
 import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
@@ -29,7 +28,13 @@ export interface Context {
   announceMail(mail: MailWithoutEvent): void
   log: Log
   afterResponse: AfterResponse
-  secretUses: Pick<SecretUses, 'note'>
+  secretUses: SecretUses
+}
+
+/** Notes when applications last proved who they are by which secret. */
+export interface SecretUses {
+  /** The use is stored some seconds later, so that no answer waits for it. */
+  note(applicationId: string, secretId: string): void
 }
 
 /** The keys that access tokens are signed with. */

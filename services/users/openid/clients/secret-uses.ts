@@ -1,21 +1,15 @@
 import { BriefMap } from '#lib/brief-map'
 import type { Sql } from '#lib/database/database'
 import type { Log } from '#lib/log'
-
-/** Notes when applications last proved who they are by which secret. */
-export interface SecretUses {
-  /** The use is stored some seconds later, so that no answer waits for it. */
-  note(applicationId: string, secretId: string): void
-  /** Stores what waits. */
-  stop(): Promise<void>
-}
+import type { Service } from '#lib/process'
+import type { SecretUses } from '../../context.ts'
 
 /** Milliseconds. */
 const every = 5000
 const most = 10_000
 
 /** Opens the notes of uses. They are of the hour, so each secret has a write in an hour, and a batch is one statement. */
-export function openSecretUses(sql: Sql, log: Log): SecretUses {
+export function openSecretUses(sql: Sql, log: Log): SecretUses & Service {
   const waiting = new BriefMap<string, { applicationId: string; secretId: string }>()
   /** Until when nothing has to be written for a secret, by `performance.now()`. */
   const stored = new BriefMap<string, number>()
