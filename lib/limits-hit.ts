@@ -17,6 +17,7 @@ const ofServices = [
   'project.roles',
   'project.applications',
   'application.keys',
+  'application.secrets',
   'project_grant.role_keys',
   'user_grant.role_keys',
   'event.bytes',

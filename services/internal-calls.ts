@@ -26,6 +26,8 @@ export const internalCalls = {
       'restoreInstanceOwners',
       'listEvents',
       'matchUsers',
+      'listSecretUses',
+      'getPersonTokenLifetime',
     ],
   },
   idp: {

@@ -17,6 +17,8 @@ import type { UserGrant } from './vocabulary/user-grant.ts'
 /** The service's knowledge of its aggregates. */
 export const model: Vocabulary = {
   evolve: { ...evolve, history: evolveHistory },
+  // 1: each secret, with its creation.
+  folds: { application: 1 },
   project,
   projections: [
     {

@@ -19,6 +19,7 @@ import { addOIDCApplication } from './operations/application/add-oidc-applicatio
 import { addAPIApplication } from './operations/application/add-api-application.ts'
 import { getApplication } from './operations/application/get-application.ts'
 import { searchApplications } from './operations/application/search-applications.ts'
+import { patchApplication } from './operations/application/patch-application.ts'
 import { updateApplication } from './operations/application/update-application.ts'
 import { updateOIDCConfig } from './operations/application/update-oidc-config.ts'
 import { updateAPIConfig } from './operations/application/update-api-config.ts'
@@ -26,6 +27,10 @@ import { deactivateApplication } from './operations/application/deactivate-appli
 import { reactivateApplication } from './operations/application/reactivate-application.ts'
 import { removeApplication } from './operations/application/remove-application.ts'
 import { generateClientSecret } from './operations/application/generate-client-secret.ts'
+import { addClientSecret } from './operations/application/add-client-secret.ts'
+import { listClientSecrets } from './operations/application/list-client-secrets.ts'
+import { setClientSecretExpiration } from './operations/application/set-client-secret-expiration.ts'
+import { removeClientSecret } from './operations/application/remove-client-secret.ts'
 import { addApplicationKey } from './operations/application/add-application-key.ts'
 import { listApplicationKeys } from './operations/application/list-application-keys.ts'
 import { removeApplicationKey } from './operations/application/remove-application-key.ts'
@@ -178,6 +183,7 @@ const grants: StoringService<Config, Context> = {
       addAPIApplication,
       getApplication,
       searchApplications,
+      patchApplication,
       updateApplication,
       updateOIDCConfig,
       updateAPIConfig,
@@ -185,6 +191,10 @@ const grants: StoringService<Config, Context> = {
       reactivateApplication,
       removeApplication,
       generateClientSecret,
+      addClientSecret,
+      listClientSecrets,
+      setClientSecretExpiration,
+      removeClientSecret,
       addApplicationKey,
       listApplicationKeys,
       removeApplicationKey,

@@ -1,10 +1,4 @@
-import type { Duration } from '#gen/google/protobuf/duration'
-import {
-  type Application as ShownApplication,
-  ApplicationState,
-  type OIDCApplicationConfig,
-  OIDCResponseType,
-} from '#gen/roster/grants/v1/application_service'
+import { type Application as ShownApplication, ApplicationState } from '#gen/roster/grants/v1/application_service'
 import { type Organization as ShownOrganization, OrganizationState } from '#gen/roster/grants/v1/organization_service'
 import {
   type GrantedProject,
@@ -14,7 +8,8 @@ import {
 } from '#gen/roster/grants/v1/project_service'
 import { type UserGrant as ShownUserGrant, UserGrantState } from '#gen/roster/grants/v1/user_grant_service'
 import { details, type Existing } from '#lib/eventstore/aggregate'
-import type { Application, OIDC } from './vocabulary/application.ts'
+import { showOidc } from './applications/show-oidc.ts'
+import type { Application } from './vocabulary/application.ts'
 import type { Organization } from './vocabulary/organization.ts'
 import { checksOf, type Project } from './vocabulary/project.ts'
 import type { ProjectGrant } from './vocabulary/project-grant.ts'
@@ -78,7 +73,11 @@ export function showUserGrant(grant: Existing<UserGrant>): ShownUserGrant {
   }
 }
 
-export function showApplication(application: Existing<Application>): ShownApplication {
+/** `personTokenLifetime`: how long access tokens of people live at most, in seconds, if that is known. */
+export function showApplication(
+  application: Existing<Application>,
+  personTokenLifetime: number | undefined,
+): ShownApplication {
   const { projectId, name, clientId, inactive, oidc, api } = application.state
   return {
     id: application.id,
@@ -87,28 +86,8 @@ export function showApplication(application: Existing<Application>): ShownApplic
     state: inactive ? ApplicationState.APPLICATION_STATE_INACTIVE : ApplicationState.APPLICATION_STATE_ACTIVE,
     name,
     config: oidc
-      ? { $case: 'oidcConfig', value: showOidc(clientId, oidc) }
-      : { $case: 'apiConfig', value: { clientId, ...api! } },
+      ? { $case: 'oidcConfig', value: showOidc(clientId, oidc, personTokenLifetime) }
+      : { $case: 'apiConfig', value: { clientId, ...api!, effective: { ...api! } } },
     projectId,
   }
-}
-
-function showOidc(
-  clientId: string,
-  { clockSkew, accessTokenLifetime, loginBaseUri, organizationId = '', ...oidc }: OIDC,
-): OIDCApplicationConfig {
-  return {
-    ...oidc,
-    organizationId,
-    clientId,
-    responseTypes: [OIDCResponseType.OIDC_RESPONSE_TYPE_CODE],
-    clockSkew: toDuration(clockSkew),
-    accessTokenLifetime: toDuration(accessTokenLifetime),
-    loginVersion:
-      loginBaseUri === undefined ? undefined : { version: { $case: 'loginV2', value: { baseUri: loginBaseUri } } },
-  }
-}
-
-function toDuration(seconds: number): Duration | undefined {
-  return seconds === 0 ? undefined : { seconds, nanos: 0 }
 }

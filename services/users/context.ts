@@ -28,6 +28,13 @@ export interface Context {
   announceMail(mail: MailWithoutEvent): void
   log: Log
   afterResponse: AfterResponse
+  secretUses: SecretUses
+}
+
+/** Notes when applications last proved who they are by which secret. */
+export interface SecretUses {
+  /** The use is stored some seconds later, so that no answer waits for it. */
+  note(applicationId: string, secretId: string): void
 }
 
 /** The keys that access tokens are signed with. */

@@ -85,6 +85,8 @@ import { listSigningKeys } from './openid/operations/list-signing-keys.ts'
 import { listMachineKeys } from './directory/operations/credential/list-machine-keys.ts'
 import { listMachineSecrets } from './directory/operations/credential/list-machine-secrets.ts'
 import { listPersonalAccessTokens } from './directory/operations/credential/list-personal-access-tokens.ts'
+import { listSecretUses } from './internal/list-secret-uses.ts'
+import { getPersonTokenLifetime } from './internal/get-person-token-lifetime.ts'
 import { listSessionApplications } from './internal/list-session-applications.ts'
 import { leaveAccount } from './pages/account/leave-account.ts'
 import { listUnsentEmailCodes } from './internal/list-unsent-email-codes.ts'
@@ -140,6 +142,7 @@ import { surplusSessions } from './sessions/surplus.ts'
 import { fillFoundUsers } from './directory/search/found-users.ts'
 import { openIdTokenKeys } from './openid/tokens/keys/id-token-keys.ts'
 import { openSigningKeys } from './openid/tokens/keys/signing-keys.ts'
+import { openSecretUses } from './openid/clients/secret-uses.ts'
 import { openAfterResponse } from './after-response.ts'
 import { model } from './model.ts'
 import { callerChangedBy } from './caller-changed-by.ts'
@@ -157,6 +160,7 @@ const users: StoringService<Config, Context> = {
     const signingKeys = await untilReachable(nats.waits, () => openSigningKeys(sql, keys, config, log))
     const idTokenKeys = await untilReachable(nats.waits, () => openIdTokenKeys(sql, keys, config, log))
     const afterResponse = openAfterResponse(log)
+    const secretUses = openSecretUses(sql, log)
     const rolesElsewhere = createRolesElsewhere(nats, async (userId, organizationId) => {
       const call = { requestId: '', deadline: Date.now() + 5000 }
       return rolesThere(await grants.listMemberships(membershipsIn(userId, organizationId), call), organizationId)
@@ -174,6 +178,7 @@ const users: StoringService<Config, Context> = {
       announceMail: (mail) => announceMail(nats, mail),
       log,
       afterResponse,
+      secretUses,
     }
     const ownFeed: Feed<object> = (request) => feed({}, request)
     await fillFoundUsers(sql, personal)
@@ -195,6 +200,7 @@ const users: StoringService<Config, Context> = {
       signingKeys,
       idTokenKeys,
       afterResponse,
+      secretUses,
       rolesElsewhere,
     ]
     return { context, background }
@@ -325,6 +331,8 @@ const users: StoringService<Config, Context> = {
       getEmailCode,
       recordEmailCode,
       listUnsentEmailCodes,
+      listSecretUses,
+      getPersonTokenLifetime,
       listSessionApplications,
       signLogoutToken,
       listEvents,

@@ -9,6 +9,7 @@ const none = notFound('APPLICATION_NOT_FOUND')
 /** Operations on one application, each with what it needs beside the ids. */
 const ofOne: [Operation, object][] = [
   ['GetApplication', {}],
+  ['PatchApplication', {}],
   ['UpdateApplication', {}],
   ['UpdateOIDCConfig', {}],
   ['UpdateAPIConfig', {}],
@@ -16,6 +17,10 @@ const ofOne: [Operation, object][] = [
   ['ReactivateApplication', {}],
   ['RemoveApplication', {}],
   ['GenerateClientSecret', {}],
+  ['AddClientSecret', {}],
+  ['ListClientSecrets', {}],
+  ['SetClientSecretExpiration', { secretId: 'unknown' }],
+  ['RemoveClientSecret', { secretId: 'unknown' }],
   ['AddApplicationKey', {}],
   ['ListApplicationKeys', {}],
   ['RemoveApplicationKey', { keyId: 'unknown' }],
@@ -61,10 +66,40 @@ export const applicationErrors: ErrorCase[] = [
   fails('UpdateApplication', invalid, 'the name is empty', (world) => ({ ...own(world), name: '' }), {
     fields: ['name'],
   }),
+  fails('PatchApplication', precondition('APPLICATION_TYPE_MISMATCH'), 'it is an API', (world) => ({
+    ...api(world),
+    oidcConfig: { devMode: true },
+  })),
+  fails(
+    'PatchApplication',
+    invalid,
+    'the mask has no such field',
+    (world) => ({ ...own(world), updateMask: 'oidcConfig.unknown' }),
+    { fields: ['updateMask'] },
+  ),
   fails('UpdateOIDCConfig', precondition('APPLICATION_TYPE_MISMATCH'), 'it is an API', api),
   fails('UpdateAPIConfig', precondition('APPLICATION_TYPE_MISMATCH'), 'it is no API', own),
   fails('ReactivateApplication', precondition('APPLICATION_NOT_INACTIVE'), 'it is active', own),
   fails('GenerateClientSecret', precondition('AUTH_METHOD_WITHOUT_SECRET'), 'it signs', api),
+  fails('AddClientSecret', precondition('AUTH_METHOD_WITHOUT_SECRET'), 'it signs', api),
+  ...[
+    { operation: 'AddClientSecret', more: {} } as const,
+    { operation: 'SetClientSecretExpiration', more: { secretId: 'unknown' } } as const,
+  ].map(({ operation, more }) =>
+    fails(
+      operation,
+      invalid,
+      'it ends in the past',
+      (world) => ({ ...own(world), ...more, expirationDate: '2020-01-01T00:00:00Z' }),
+      { fields: ['expirationDate'] },
+    ),
+  ),
+  ...(['SetClientSecretExpiration', 'RemoveClientSecret'] as const).map((operation) =>
+    fails(operation, notFound('CREDENTIAL_NOT_FOUND'), 'the secret is unknown', (world) => ({
+      ...own(world),
+      secretId: 'unknown',
+    })),
+  ),
   fails('AddApplicationKey', precondition('AUTH_METHOD_WITHOUT_KEYS'), 'it has a secret', own),
   fails('AddApplicationKey', invalid, 'the key is none', (world) => ({ ...api(world), publicKey: 'key' }), {
     fields: ['publicKey'],

@@ -84,7 +84,9 @@ function readMeaning(desc: DescMethod, means: string, chosenBy: DescField | unde
   const skip = (field: DescField) =>
     others.has(field) || (oneof !== undefined && field.oneof === oneof && field !== chosenBy)
   const request = plan('request', desc.input, meant.desc.input, skip)
-  const answer = plan('answer', desc.output, meant.desc.output)
+  // What the answer says of another member of the oneof has the same name.
+  const elsewhere = new Set(desc.input.fields.filter((field) => field.oneof && skip(field)).map(({ name }) => name))
+  const answer = plan('answer', desc.output, meant.desc.output, ({ name }) => elsewhere.has(name))
   return { method: meant, request, answer, list: listFields(request, answer) }
 }
 

@@ -80,8 +80,11 @@ function takeFilter(work: Work, plan: Plan, from: ReflectMessage, to: ReflectMes
 
 // Only the declared values have no effect.
 function checkValue(work: Work, field: DescField, from: ReflectMessage, name: string): void {
-  const isKnown = field.fieldKind !== 'enum' || field.enum.value[from.get(field)]
-  if (!isKnown) work.faults.push({ field: name, description: `Roster has no equal of the value ${from.get(field)}` })
+  if (!field.enum) return
+  const values = field.fieldKind === 'list' ? [...(from.get(field) as Iterable<unknown>)] : [from.get(field)]
+  for (const value of values as number[])
+    if (!field.enum.value[value])
+      work.faults.push({ field: name, description: `Roster has no equal of the value ${value}` })
 }
 
 function set(work: Work, { field, path, inner, equal }: Entry, from: ReflectMessage, to: ReflectMessage, name: string) {

@@ -12,8 +12,8 @@ export function readsOfNamed(organizationId: string | undefined): { named: Aggre
  * project, a foreign one that is deactivated and an unknown one get the same answer, and any other may be named: its
  * people alone get in, and it has nothing to lose.
  */
-export function refuseUnknownOrganization(named: Aggregate<Organization> | undefined): void {
+export function refuseUnknownOrganization(named: Aggregate<Organization> | undefined, field = 'organizationId'): void {
   const { state } = named ?? {}
   if (named && (!state || state.removed || state.inactive))
-    throw invalid([{ field: 'organizationId', description: 'must be that of an organization that is active' }])
+    throw invalid([{ field, description: 'must be that of an organization that is active' }])
 }

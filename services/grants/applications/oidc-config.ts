@@ -1,14 +1,17 @@
 import type { Duration } from '#gen/google/protobuf/duration'
 import {
   type AddOIDCApplicationRequest,
+  IDTokenAlgorithm,
   OIDCAppType,
+  type OIDCApplicationPatch,
   OIDCAuthMethodType,
   OIDCGrantType,
-  type UpdateOIDCConfigRequest,
+  UpdateOIDCConfigRequest,
 } from '#gen/roster/grants/v1/application_service'
 import type { Violation } from '#lib/errors'
 import type { Destinations } from '#lib/outbound/destinations'
 import type { OIDC } from '../vocabulary/application.ts'
+import { oidcFields } from './oidc-fields.ts'
 import { faultOfUri } from './redirect-uris.ts'
 
 /** The settings that a request wants for a new application. */
@@ -38,6 +41,26 @@ export function changedOidc(request: UpdateOIDCConfigRequest, former: OIDC): OID
     accessTokenLifetime: accessTokenLifetime ? inSeconds(accessTokenLifetime) : former.accessTokenLifetime,
     ...(organizationId !== '' && { organizationId }),
   }
+}
+
+/** The request for the settings of before with these fields changed: to what is sent, or to nothing. */
+export function patchedOidc(
+  former: OIDC,
+  fields: Set<string>,
+  sent: OIDCApplicationPatch | undefined,
+): UpdateOIDCConfigRequest {
+  const nothing: UpdateOIDCConfigRequest = {
+    ...UpdateOIDCConfigRequest.decode(new Uint8Array()),
+    accessTokenLifetime: { seconds: 0, nanos: 0 },
+    allowMissingPkce: false,
+    firstParty: false,
+    rosterApi: false,
+    idTokenAlgorithm: IDTokenAlgorithm.ID_TOKEN_ALGORITHM_UNSPECIFIED,
+    organizationId: '',
+  }
+  const given: object = Object.fromEntries(Object.entries(sent ?? {}).filter(([, value]) => value !== undefined))
+  const changed = Object.entries({ ...nothing, ...given }).filter(([field]) => fields.has(field))
+  return { ...nothing, ...oidcFields(former), ...Object.fromEntries(changed) }
 }
 
 type Own =
@@ -88,8 +111,8 @@ export function faultsOf(
 ): Violation[] {
   const { appType, authMethodType, devMode, grantTypes, clockSkew, accessTokenLifetime: life } = oidc
   const faults: Violation[] = [
-    ...faultsOfUris('redirectUris', request, { appType, devMode, isKept }),
-    ...faultsOfUris('postLogoutRedirectUris', request, { appType, devMode, isKept }),
+    ...faultsOfUris('redirectUris', request, { appType, devMode, isKept, mayBePattern: true }),
+    ...faultsOfUris('postLogoutRedirectUris', request, { appType, devMode, isKept, mayBePattern: true }),
   ]
   const refuse = (field: string, isRight: boolean, description: string) => {
     if (!isRight) faults.push({ field, description })

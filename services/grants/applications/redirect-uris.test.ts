@@ -117,3 +117,58 @@ test.each([
   expect(faultOfUri(uri, rules['native, kept'])).toMatch(fault)
   for (const kind of all) expect(faultOfUri(uri, rules[kind])).toMatch(/^must /)
 })
+
+describe('a host may begin with a star,', () => {
+  const fault = (uri: string, more: Partial<UriRules> = {}) =>
+    faultOfUri(uri, { ...rules['web in development'], mayBePattern: true, ...more })
+
+  test.each([
+    'https://*.example.com',
+    'https://*.preview.example.com:8443/callback?a=b',
+    'https://*.xn--mnchen-3ya.example/',
+    'https://*.example.co.uk/',
+    'https://*.me.github.io/',
+    'https://*.my-team.vercel.app/callback',
+  ])('as that of %s, with dev_mode alone, and nowhere else than where a browser is sent', (uri) => {
+    expect(fault(uri)).toBeUndefined()
+    expect(fault(uri, rules.native)).toMatch(/dev_mode/)
+    expect(fault(uri, { devMode: false })).toMatch(/dev_mode/)
+    expect(faultOfUri(uri, rules['web in development'])).toMatch(/must have a host/)
+  })
+
+  test.each<[string, RegExp]>([
+    ['https://*.com/', /public suffix/],
+    ['https://*.co.uk/', /public suffix/],
+    ['https://*.vercel.app/', /public suffix/],
+    ['https://*.github.io/', /public suffix/],
+    ['https://*.netlify.app/', /public suffix/],
+    ['https://*.kawasaki.jp/', /public suffix/],
+    ['https://*.x.ck/', /public suffix/],
+    ['https://*.localhost/', /public suffix/],
+    ['https://*.unknowntld/', /public suffix/],
+    [`https://*.${'x'.repeat(64)}.example.com/`, /public suffix/],
+    ['https://*.168.0.1/', /IP address/],
+    ['https://*.0.0.0x7f/', /IP address/],
+    ['https://*/', /first label/],
+    ['https://*', /first label/],
+    ['https://*.', /first label/],
+    ['https://*.example.com./', /first label/],
+    ['https://*.[::1]/', /first label/],
+    ['https://[*]/', /first label/],
+    ['https://*.Example.com/', /first label/],
+    ['https://**.example.com/', /first label/],
+    ['https://a*.example.com/', /first label/],
+    ['https://*a.example.com/', /first label/],
+    ['https://*.*.example.com/', /first label/],
+    ['https://a.*.example.com/', /first label/],
+    ['https://*..example.com/', /first label/],
+    ['https://*.example.com:*/', /first label/],
+    ['https://*.example.com:99999/', /must have a host/],
+    ['https://user@*.example.com/', /user/],
+    ['https://*.example.com/#', /fragment/],
+    ['http://*.localhost:3000/', /http to localhost/],
+    ['http://*.example.com/', /http to localhost/],
+  ])('not as that of %s', (uri, problem) => {
+    for (const { appType } of [rules.web, rules.browser, rules.native]) expect(fault(uri, { appType })).toMatch(problem)
+  })
+})

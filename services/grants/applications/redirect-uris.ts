@@ -1,4 +1,5 @@
 import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
+import { faultOfPattern } from './host-pattern.ts'
 
 /** What the rules of a URI depend on. */
 export interface UriRules {
@@ -6,6 +7,8 @@ export interface UriRules {
   devMode: boolean
   /** The application came from another system, with its client id. */
   isKept: boolean
+  /** With `devMode`, the first label of the host may be `*`. Missing: never. */
+  mayBePattern?: true
 }
 
 /**
@@ -19,6 +22,8 @@ export function faultOfUri(uri: string, rules: UriRules): string | undefined {
   const [, scheme, authority] = /^([a-z][a-z0-9+.-]*):(?:\/\/([^/?]*))?/.exec(uri) ?? []
   if (scheme === undefined) return 'must begin with https://'
   if (authority?.includes('@')) return 'must not name a user'
+  if (scheme === 'https' && rules.mayBePattern && authority?.includes('*'))
+    return faultOfPattern(authority, rules.devMode) ?? faultOfUri(uri.replace('*', 'label'), rules)
   if (scheme === 'https') return isHost(authority, uri) ? undefined : 'must have a host after https://'
   const isNative = rules.appType === OIDCAppType.OIDC_APP_TYPE_NATIVE
   if (scheme === 'http') {

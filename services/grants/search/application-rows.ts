@@ -9,15 +9,16 @@ import type { Application } from '../vocabulary/application.ts'
  */
 export function projectApplication(before: Aggregate<Application>, after: Aggregate<Application>): Write[] {
   const [was, is] = [before.state, after.state]
-  const former = was?.secretId
+  const kept = new Set(is?.secrets?.map(({ secretId }) => secretId))
+  const gone = (was?.secrets ?? []).flatMap(({ secretId }) => (kept.has(secretId) ? [] : secretId))
   return [
     ...(looksTheSame(was, is) ? [] : [{ row: toRow(after), into }]),
-    ...(former === undefined || former === is?.secretId ? [] : [deleteSecret(former)]),
+    ...(gone.length === 0 ? [] : [deleteSecrets(gone)]),
   ]
 }
 
-function deleteSecret(secretId: string): Write {
-  return (sql) => sql`delete from application_secrets where secret_id = ${secretId}`
+function deleteSecrets(secretIds: string[]): Write {
+  return (sql) => sql`delete from application_secrets where secret_id = any(${secretIds}::text[])`
 }
 
 interface ApplicationRow {

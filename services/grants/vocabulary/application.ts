@@ -13,6 +13,9 @@ export type ApplicationEvent =
   | { type: 'changed'; payload: { name: string } }
   | { type: 'config.changed'; payload: ApplicationConfig }
   | { type: 'secret.changed'; payload: { secretId: string } }
+  | { type: 'secret.added'; payload: SecretWithEnd }
+  | { type: 'secret.expiry.changed'; payload: SecretWithEnd }
+  | { type: 'secret.removed'; payload: { secretId: string } }
   | { type: 'key.added'; payload: NewApplicationKey }
   | { type: 'key.removed'; payload: { keyId: string } }
   | { type: 'deactivated'; payload: {} }
@@ -68,6 +71,18 @@ export interface NewApplication extends ApplicationConfig {
   secretId?: string
 }
 
+interface SecretWithEnd {
+  secretId: string
+  /** RFC 3339. Missing where it lives until it is removed or replaced. */
+  expiresAt?: string
+}
+
+/** A secret of an application. Its hash is a row of `application_secrets`. */
+export interface ClientSecret extends SecretWithEnd {
+  /** RFC 3339. */
+  createdAt: string
+}
+
 export interface NewApplicationKey {
   keyId: string
   /** As in JOSE: `RS256`, `ES256` or `EdDSA`. */
@@ -96,7 +111,8 @@ export interface Application extends ApplicationConfig {
   projectId: string
   name: string
   clientId: string
-  secretId?: string | undefined
+  /** Oldest first. Those that expired since the last change of a secret are among them. */
+  secrets?: ClientSecret[] | undefined
   /** Those that expired since the last one was added are among them. */
   keys?: ApplicationKey[] | undefined
   inactive?: true | undefined
@@ -121,26 +137,38 @@ export function evolveApplication(
   { type, payload }: ApplicationEvent,
   at: Date,
 ): Application {
-  if (type === 'added') return payload
+  if (type === 'added') return added(payload, at)
   if (application === undefined) throw new Error(`an application begins with ${type}`)
-  const { keys = [] } = application
+  const { keys = [], secrets = [] } = application
   switch (type) {
     case 'changed':
-    case 'secret.changed':
       return { ...application, ...payload }
     case 'config.changed': {
       const proof = proofOf(payload)
-      const { secretId } = application
       return {
         ...application,
         ...payload,
-        secretId: proof === 'secret' ? secretId : undefined,
+        secrets: proof === 'secret' ? secrets : undefined,
         keys: proof === 'keys' ? keys : undefined,
       }
     }
+    case 'secret.changed':
+      return { ...application, secrets: [{ ...payload, createdAt: at.toISOString() }] }
+    case 'secret.added':
+      // Expired ones are dropped here, so that an application does not grow.
+      return { ...application, secrets: [...living(secrets, at), { ...payload, createdAt: at.toISOString() }] }
+    case 'secret.expiry.changed':
+      return {
+        ...application,
+        secrets: secrets.map((secret) =>
+          secret.secretId === payload.secretId ? { ...payload, createdAt: secret.createdAt } : secret,
+        ),
+      }
+    case 'secret.removed':
+      return { ...application, secrets: secrets.filter(({ secretId }) => secretId !== payload.secretId) }
     case 'key.added':
       // Expired keys are dropped here, so that an application does not grow.
-      return { ...application, keys: [...livingKeys(application, at), { ...payload, createdAt: at.toISOString() }] }
+      return { ...application, keys: [...living(keys, at), { ...payload, createdAt: at.toISOString() }] }
     case 'key.removed':
       return { ...application, keys: keys.filter(({ keyId }) => keyId !== payload.keyId) }
     case 'deactivated':
@@ -154,7 +182,20 @@ export function evolveApplication(
   }
 }
 
+function added({ secretId, ...application }: NewApplication, at: Date): Application {
+  return { ...application, ...(secretId && { secrets: [{ secretId, createdAt: at.toISOString() }] }) }
+}
+
 /** The keys that have not expired. */
 export function livingKeys({ keys = [] }: Application, now: Date): ApplicationKey[] {
-  return keys.filter(({ expiresAt }) => expiresAt === undefined || Date.parse(expiresAt) > now.getTime())
+  return living(keys, now)
+}
+
+/** The secrets that have not expired. */
+export function livingSecrets({ secrets = [] }: Application, now: Date): ClientSecret[] {
+  return living(secrets, now)
+}
+
+function living<Credential extends { expiresAt?: string }>(credentials: Credential[], now: Date): Credential[] {
+  return credentials.filter(({ expiresAt }) => expiresAt === undefined || Date.parse(expiresAt) > now.getTime())
 }

@@ -18,6 +18,7 @@ import { serve, served } from '#lib/rpc/serve'
 import { testCallerKeys, testReader } from '#test/support/caller-keys'
 import { readUsersConfig } from '../config.ts'
 import type { Context } from '../context.ts'
+import { openSecretUses } from '../openid/clients/secret-uses.ts'
 import { openAfterResponse } from '../after-response.ts'
 import { openIdTokenKeys } from '../openid/tokens/keys/id-token-keys.ts'
 import { openSigningKeys } from '../openid/tokens/keys/signing-keys.ts'
@@ -51,6 +52,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const signingKeys = await openSigningKeys(sql, config.ROSTER_ENCRYPTION_KEY, config, silent)
   const idTokenKeys = await openIdTokenKeys(sql, config.ROSTER_ENCRYPTION_KEY, config, silent)
   const afterResponse = openAfterResponse(silent)
+  const secretUses = openSecretUses(sql, silent)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {
     config,
@@ -62,12 +64,14 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     idTokenKeys,
     log: silent,
     afterResponse,
+    secretUses,
     grants: createClient(nats, GrantsInternal, internalCalls.users.grants),
     rolesElsewhere: { find: async () => ({}) },
     announceMail: () => {},
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
     async stop() {
       await afterResponse.stop()
+      await secretUses.stop()
       signingKeys.stop()
       idTokenKeys.stop()
       await nats.connection.close()

@@ -38,11 +38,15 @@ const ask = async (name: string, request: JsonObject) => reason(await call(name 
 const session = { sessionId: 'x', sessionToken: 'y' }
 const requests: Record<string, JsonObject> = {
   AddAPIApplication: { projectId: 'unknown', name: 'API' },
+  AddClientSecret: { projectId: 'unknown', appId: 'x' },
   AddOTPEmail: { userId: 'unknown' },
   AddOIDCApplication: { projectId: 'unknown', name: 'Web', redirectUris: ['https://app.example.com/callback'] },
   CreateCallback: { authRequestId: 'x', session },
   GetAuthRequest: { authRequestId: 'x' },
+  PatchApplication: { projectId: 'unknown', appId: 'x' },
+  RemoveClientSecret: { projectId: 'unknown', appId: 'x', secretId: 'y' },
   RemoveOTPEmail: { userId: 'unknown' },
+  SetClientSecretExpiration: { projectId: 'unknown', appId: 'x', secretId: 'y' },
   SetSession: { ...session, password: 'z' },
 }
 const forms: Record<string, Record<string, string>> = {

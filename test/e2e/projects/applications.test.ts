@@ -24,6 +24,26 @@ beforeAll(async () => {
 })
 afterAll(() => sql?.end())
 
+/** What works of a web application that says nothing. */
+const defaults = {
+  responseTypes: ['OIDC_RESPONSE_TYPE_CODE'],
+  grantTypes: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
+  appType: 'OIDC_APP_TYPE_WEB',
+  authMethodType: 'OIDC_AUTH_METHOD_TYPE_BASIC',
+  devMode: false,
+  accessTokenType: 'OIDC_TOKEN_TYPE_BEARER',
+  accessTokenRoleAssertion: false,
+  idTokenRoleAssertion: false,
+  idTokenUserinfoAssertion: false,
+  clockSkew: '0s',
+  loginVersion: { loginV1: {} },
+  allowMissingPkce: false,
+  firstParty: false,
+  rosterApi: false,
+  idTokenAlgorithm: 'ID_TOKEN_ALGORITHM_RS256',
+  accessTokenLifetime: '900s',
+}
+
 describe.each(over('connect'))('applications over $encoding', ({ call }) => {
   const ask = (...[operation, request]: Parameters<typeof call>) => call(operation, request, admin(home))
   const act = async (...[operation, request]: Parameters<typeof call>) => ok(await ask(operation, request))
@@ -46,6 +66,7 @@ describe.each(over('connect'))('applications over $encoding', ({ call }) => {
         redirectUris,
         responseTypes: ['OIDC_RESPONSE_TYPE_CODE'],
         grantTypes: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
+        effective: defaults,
       },
     })
     const sequence = async (...[operation, request]: Parameters<typeof act>) =>
@@ -98,8 +119,15 @@ describe.each(over('connect'))('applications over $encoding', ({ call }) => {
     }
     const { appId, clientSecret } = await act('AddOIDCApplication', { projectId, name: 'App', ...settings, ...ours })
     expect(clientSecret).toBeUndefined()
-    const shown = async () => (await act('GetApplication', { projectId, appId })).application.oidcConfig
-    const { clientId } = await shown()
+    const whole = async () => (await act('GetApplication', { projectId, appId })).application.oidcConfig
+    const shown = async () => {
+      const { effective: _, ...said } = await whole()
+      return said
+    }
+    const { clientId, effective } = await whole()
+    const all = Object.entries({ ...settings, ...ours })
+    const works = Object.fromEntries(all.filter(([field]) => field in defaults))
+    expect(effective).toEqual({ ...defaults, ...works })
     expect(await shown()).toEqual({ clientId, ...settings, ...ours })
     await act('UpdateOIDCConfig', { projectId, appId, grantTypes: settings.grantTypes })
     const replaced = { responseTypes: settings.responseTypes, grantTypes: settings.grantTypes }
@@ -354,6 +382,17 @@ describe('settings that are refused, each by its field:', () => {
       '51 redirect URIs',
       { redirectUris: Array.from({ length: 51 }, (_, n) => `https://a.example/${n}`) },
       ['redirectUris'],
+    ],
+    ['a star in a host', { redirectUris: ['https://*.example.com/a'] }, ['redirectUris[0]']],
+    [
+      'a star directly under a public suffix',
+      { devMode: true, postLogoutRedirectUris: ['https://*.example.com/', 'https://*.vercel.app/'] },
+      ['postLogoutRedirectUris[1]'],
+    ],
+    [
+      'a star in the address of pages',
+      { devMode: true, loginVersion: { loginV2: { baseUri: 'https://*.example.com' } } },
+      ['loginVersion.loginV2.baseUri'],
     ],
     ['a scheme without a dot', { ...native, redirectUris: ['myapp:/a'] }, ['redirectUris[0]']],
     ['a script after signing out', { postLogoutRedirectUris: ['javascript:alert(1)'] }, ['postLogoutRedirectUris[0]']],

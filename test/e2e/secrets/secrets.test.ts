@@ -115,6 +115,7 @@ async function useApplications(organization: string) {
   for (const { call } of encodings) {
     const keyed = () => ({ ...admin(organization), headers: { 'idempotency-key': unique('key') } })
     const { appId } = ok(await call('AddOIDCApplication', { projectId, name: 'App' }, keyed()))
+    ok(await call('AddClientSecret', { projectId, appId }, keyed()))
     ok(await call('GenerateClientSecret', { projectId, appId }, keyed()))
     const signing = { projectId, appId: (await newSigningApi(organization, projectId)).appId }
     ok(await call('AddApplicationKey', { ...signing, algorithm: 'KEY_ALGORITHM_ES256' }, keyed()))

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AddApplicationKeyRequest, AddApplicationKeyResponse } from '#gen/roster/grants/v1/application_service'
 import { faultsOfKey, joseName } from '#lib/credentials/key-algorithms'
 import { newKeyPair, type ReadKey, readPublicKey } from '#lib/credentials/public-key'
-import { orUnavailable, readNow } from '#lib/database/database'
 import { limitReached, RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
+import { checkExpiry, expiryOf } from '../../applications/credential-expiry.ts'
 import { changeableApplication } from '../../applications/trusted-application.ts'
 import type { Context } from '../../context.ts'
 import { type Application, type ApplicationEvent, livingKeys, proofOf } from '../../vocabulary/application.ts'
@@ -21,7 +21,7 @@ export const addApplicationKey = {
   ],
 
   async handle({ store }: Context, request: AddApplicationKeyRequest, call: Call): Promise<AddApplicationKeyResponse> {
-    const { appId, publicKey, expirationDate } = request
+    const { appId, publicKey } = request
     const keyId = uuid()
     const given = publicKey === undefined ? undefined : (readPublicKey(publicKey) as ReadKey)
     const place = { lane: call.caller.organizationId, deadline: call.deadline }
@@ -33,7 +33,6 @@ export const addApplicationKey = {
     }
     const made = given ? undefined : await newKeyPair(joseName(request.algorithm) ?? 'RS256', place, check)
     const { algorithm, publicKey: jwk } = given ?? made!
-    const expiry = expirationDate && { expiresAt: expirationDate.toISOString() }
     return store.execute({
       aggregate: { type: 'application', id: appId },
       call,
@@ -43,7 +42,7 @@ export const addApplicationKey = {
         if (livingKeys(state, now).some((key) => isDeepStrictEqual(key.publicKey, jwk)))
           throw new RosterError('ALREADY_EXISTS', 'KEY_EXISTS', 'The application has this key already.')
         return {
-          events: [{ type: 'key.added', payload: { keyId, algorithm, publicKey: jwk, ...expiry } }],
+          events: [{ type: 'key.added', payload: { keyId, algorithm, publicKey: jwk, ...expiryOf(request) } }],
           answer: undefined,
         }
       },
@@ -54,11 +53,6 @@ export const addApplicationKey = {
       }),
     })
   },
-}
-
-async function checkExpiry({ sql }: Context, { expirationDate }: AddApplicationKeyRequest): Promise<Violation[]> {
-  if (!expirationDate || expirationDate > (await orUnavailable(readNow(sql)))) return []
-  return [{ field: 'expirationDate', description: 'must be in the future' }]
 }
 
 function refuseOneMore(application: Application, now: Date): void {

@@ -3,15 +3,14 @@ import type {
   GenerateClientSecretResponse,
 } from '#gen/roster/grants/v1/application_service'
 import { newToken } from '#lib/credentials/token-text'
-import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
-import { storeClientSecret } from '../../applications/client-secrets.ts'
+import { refuseWithoutSecret, storeClientSecret } from '../../applications/client-secrets.ts'
 import { changeableApplication } from '../../applications/trusted-application.ts'
 import type { Context } from '../../context.ts'
-import { type Application, type ApplicationEvent, proofOf } from '../../vocabulary/application.ts'
+import type { Application, ApplicationEvent } from '../../vocabulary/application.ts'
 
 export async function generateClientSecret(
   { store }: Context,
@@ -24,12 +23,7 @@ export async function generateClientSecret(
     call,
     decide(application: Aggregate<Application>): Decision<ApplicationEvent> {
       const { id, state } = changeableApplication(application, request, call)
-      if (proofOf(state) !== 'secret')
-        throw new RosterError(
-          'FAILED_PRECONDITION',
-          'AUTH_METHOD_WITHOUT_SECRET',
-          'The application proves who it is without a secret.',
-        )
+      refuseWithoutSecret(state)
       return {
         events: [{ type: 'secret.changed', payload: { secretId } }],
         writes: [storeClientSecret(clientSecret, secretId, id)],

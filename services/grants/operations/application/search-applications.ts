@@ -8,16 +8,18 @@ import type { Call } from '#lib/rpc/headers'
 import { aggregateColumns, joinAggregate } from '#lib/search/joined-aggregate'
 import { search } from '#lib/search/search'
 import { textCondition } from '#lib/search/text-condition'
+import { personTokenLifetime } from '../../applications/person-token-lifetime.ts'
 import type { Context } from '../../context.ts'
 import { showApplication } from '../../show.ts'
 import type { Application } from '../../vocabulary/application.ts'
 
 /** A project has so few of them that the filters need no index of their own. */
 export async function searchApplications(
-  { sql, config }: Context,
+  context: Context,
   request: SearchApplicationsRequest,
   call: Call,
 ): Promise<SearchApplicationsResponse> {
+  const { sql, config } = context
   const { projectId, name, state } = request
   const [exact, canonical] = [sql`p.name`, sql`p.canonical_name`]
   const page = await search<Existing<Application>>(
@@ -42,5 +44,7 @@ export async function searchApplications(
       },
     },
   )
-  return { applications: page.rows.map(showApplication), nextCursor: page.nextCursor, total: page.total }
+  const lifetime = await personTokenLifetime(context, call)
+  const applications = page.rows.map((row) => showApplication(row, lifetime))
+  return { applications, nextCursor: page.nextCursor, total: page.total }
 }

@@ -18,7 +18,7 @@ export async function lookupApplication(
   { by }: LookupApplicationRequest,
 ): Promise<LookupApplicationResponse> {
   if (!by) return { copied: [] }
-  const copied = await orUnavailable(sql<Copied[]>`
+  const rows = await orUnavailable(sql<(Omit<Copied, 'secretHash' | 'secrets'> & { secrets: CopiedRow[] })[]>`
     with named (type, id) as (${named(sql, by)})
     select a.type, a.id, a.organization_id as "organizationId", a.sequence::int as sequence,
       convert_to((a.state - 'roles')::text, 'UTF8') as state,
@@ -26,11 +26,34 @@ export async function lookupApplication(
         select max(sequence)::int from events
         where aggregate_type = a.type and aggregate_id = a.id and type = any(${closing})
       ), 0) as "closedSequence",
-      coalesce((select hash from application_secrets where secret_id = a.state ->> 'secretId'), '') as "secretHash"
+      (
+        select coalesce(jsonb_agg(jsonb_build_object('secretId', secret_id, 'hash', encode(hash, 'hex'),
+          'expiresAt', one ->> 'expiresAt') order by position), '[]')
+        from jsonb_array_elements(a.state -> 'secrets') with ordinality as s (one, position)
+        cross join lateral (select * from application_secrets where secret_id = one ->> 'secretId' offset 0) x
+      ) as secrets
     from named join aggregates a using (type, id)
     order by a.type desc
   `)
-  return { copied }
+  return { copied: rows.map(withSecrets) }
+}
+
+interface CopiedRow {
+  secretId: string
+  hash: string
+  expiresAt: string | null
+}
+
+function withSecrets({
+  secrets,
+  ...copied
+}: Omit<Copied, 'secretHash' | 'secrets'> & { secrets: CopiedRow[] }): Copied {
+  const shown = secrets.map(({ secretId, hash, expiresAt }) => ({
+    secretId,
+    hash: Buffer.from(hash, 'hex'),
+    expirationDate: expiresAt === null ? undefined : new Date(expiresAt),
+  }))
+  return { ...copied, secretHash: shown[0]?.hash ?? Buffer.alloc(0), secrets: shown }
 }
 
 const closing = ['deactivated', 'reactivated', 'removed'] satisfies (ApplicationEvent | ProjectEvent)['type'][]

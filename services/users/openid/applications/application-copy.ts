@@ -13,13 +13,13 @@ export interface ApplicationCopy extends Openness {
   keys: MachineKey[]
   /** Exactly one of the two is there. */
   oidc?: OidcCopy
-  api?: Omit<APIApplicationConfig, 'clientId'>
+  api?: Omit<APIApplicationConfig, 'clientId' | 'effective'>
 }
 
 /** Its settings, with lengths of time in seconds. */
 export type OidcCopy = Omit<
   OIDCApplicationConfig,
-  'clientId' | 'responseTypes' | 'loginVersion' | 'organizationId' | Times
+  'clientId' | 'responseTypes' | 'loginVersion' | 'organizationId' | 'effective' | Times
 > &
   Record<Times, number> & {
     /** The login application that finishes its requests, without `/login`. Missing: Roster's pages do. */

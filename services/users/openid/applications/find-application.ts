@@ -8,7 +8,7 @@ import type { MachineKey } from '../../directory/events/credentials.ts'
 import { organizationType } from '../../directory/events/organization.ts'
 import type { ApplicationCopy, OidcCopy, ProjectCopy } from './application-copy.ts'
 import { openness } from './closures.ts'
-import { noteCopies } from './note-copies.ts'
+import { type CopiedSecretRow, noteCopies } from './note-copies.ts'
 
 /** What names an application: its client id, or its own id. */
 export type ApplicationName = { clientId: string } | { applicationId: string }
@@ -16,10 +16,18 @@ export type ApplicationName = { clientId: string } | { applicationId: string }
 export interface KnownApplication {
   application: ApplicationCopy
   project: ProjectCopy
-  /** SHA-256; null where it has no secret. */
-  secretHash: Buffer | null
+  /** Those that have not expired. */
+  secrets: KnownSecret[]
   /** Whether the organization of its project is neither deactivated nor removed. */
   isOrganizationOpen: boolean
+}
+
+/** A secret of an application, without its text. */
+export interface KnownSecret {
+  /** Empty where it was noted without one. */
+  id: string
+  /** SHA-256. */
+  hash: Buffer
 }
 
 /** An application with the fault that was found in it. */
@@ -78,7 +86,7 @@ async function loadRows(sql: Sql, names: ApplicationName[]): Promise<(Row | unde
   // A join with the organization might read all of them.
   const rows = await orUnavailable(sql<Row[]>`
     select a.id, a.client_id as "clientId", a.organization_id as "organizationId", a.state,
-      a.secret_hash as "secretHash", p.state as project, closed.state as closure, shut.state as "projectClosure",
+      a.secrets, a.secret_hash as "secretHash", roster_now() as "readAt", p.state as project, closed.state as closure, shut.state as "projectClosure",
       (
         select o.state from aggregates o where o.type = ${organizationType} and o.id = a.organization_id collate "C"
       ) as organization
@@ -94,7 +102,7 @@ async function loadRows(sql: Sql, names: ApplicationName[]): Promise<(Row | unde
 }
 
 function knownAs(row: Row, { keys = [], ...settings }: StoredApplication): KnownApplication {
-  const { id, organizationId, secretHash, project, closure, projectClosure, organization } = row
+  const { id, organizationId, project, closure, projectClosure, organization } = row
   const { checks = { roleCheck: false, hasProjectCheck: true, roleAssertion: false } } = project
   return {
     application: {
@@ -110,9 +118,16 @@ function knownAs(row: Row, { keys = [], ...settings }: StoredApplication): Known
       ...checks,
       ...openness(projectClosure),
     },
-    secretHash,
+    secrets: livingSecrets(row),
     isOrganizationOpen: isOpen({ state: organization ?? undefined }),
   }
+}
+
+function livingSecrets({ secrets, secretHash, readAt }: Row): KnownSecret[] {
+  if (!secrets) return secretHash ? [{ id: '', hash: secretHash }] : []
+  return secrets.flatMap(({ id, hash, expiresAt }) =>
+    expiresAt !== undefined && new Date(expiresAt) <= readAt ? [] : { id, hash: Buffer.from(hash, 'hex') },
+  )
 }
 
 interface Row {
@@ -120,7 +135,10 @@ interface Row {
   clientId: string
   organizationId: string
   state: StoredApplication | { removed: true }
+  /** Null where the row is older than the column: then `secretHash` is the only one, if it has one. */
+  secrets: CopiedSecretRow[] | null
   secretHash: Buffer | null
+  readAt: Date
   /** Without checks, they are the usual ones. */
   project: { checks?: Pick<ProjectCopy, 'roleCheck' | 'hasProjectCheck' | 'roleAssertion'> }
   closure: Closure | null

@@ -28,6 +28,7 @@ const copied = (type: 'application' | 'project', id: string, sequence: number, s
   closedSequence,
   state: Buffer.from(JSON.stringify(state)),
   secretHash: Buffer.alloc(0),
+  secrets: [],
 })
 const application = (id: string, sequence: number, more: object = {}, closedSequence = 0) =>
   copied('application', id, sequence, { projectId: 'p', clientId: id, name: `${sequence}`, ...more }, closedSequence)

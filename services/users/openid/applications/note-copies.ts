@@ -1,4 +1,4 @@
-import type { Copied } from '#gen/roster/grants/v1/internal_service'
+import type { Copied, CopiedSecret } from '#gen/roster/grants/v1/internal_service'
 import { orUnavailable } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision, Origin } from '#lib/eventstore/command'
@@ -26,22 +26,47 @@ export async function noteCopies(
       decide: (closure: Aggregate<Closure>) => closedBy(copy, closure),
     })
   }
-  for (const { type, id, organizationId, sequence, state, secretHash } of copied) {
+  for (const { type, id, organizationId, sequence, state, secretHash, ...copy } of copied) {
     const text = Buffer.from(state).toString()
     const hash = secretHash.length > 0 ? secretHash : null
+    // A grants that does not know `secrets` has the hash alone.
+    const secrets = hash && copy.secrets.length === 0 ? null : secretRows(copy.secrets)
     // Where two insert one that is new, the second may meet either of two unique indexes, and a conflict names one.
     const { count } = await orUnavailable(sql`
-      insert into copies (type, id, organization_id, client_id, sequence, state, secret_hash)
+      insert into copies (type, id, organization_id, client_id, sequence, state, secret_hash, secrets)
       values (${type}, ${id}, ${organizationId}, ${text}::text::jsonb ->> 'clientId', ${sequence}, ${text}::text::jsonb,
-        ${hash})
+        ${hash}, ${secrets}::text::jsonb)
       on conflict do nothing
     `)
     if (count > 0) continue
+    const kept = copy.secrets.map(({ secretId }) => secretId)
     await orUnavailable(sql`
-      update copies set sequence = ${sequence}, state = ${text}::text::jsonb, secret_hash = ${hash}
+      update copies set sequence = ${sequence}, state = ${text}::text::jsonb, secret_hash = ${hash},
+        secrets = ${secrets}::text::jsonb
       where type = ${type} and id = ${id} and sequence < ${sequence}
     `)
+    if (type === 'application')
+      await orUnavailable(sql`
+        delete from secret_uses where application_id = ${id} and not secret_id = any(${kept}::text[])
+      `)
   }
+}
+
+/** A secret of an application as `copies` has it. */
+export interface CopiedSecretRow {
+  id: string
+  /** In hex. */
+  hash: string
+  expiresAt?: string
+}
+
+function secretRows(secrets: CopiedSecret[]): string {
+  const rows = secrets.map(({ secretId, hash, expirationDate }): CopiedSecretRow => ({
+    id: secretId,
+    hash: hash.toString('hex'),
+    ...(expirationDate && { expiresAt: expirationDate.toISOString() }),
+  }))
+  return JSON.stringify(rows)
 }
 
 function closedBy(

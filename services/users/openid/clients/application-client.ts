@@ -35,15 +35,16 @@ export async function authenticateApplication(
   attempt: ClientAttempt,
   call: Call,
 ): Promise<ApplicationClient> {
-  let proof: Partial<Assertion> | FailureReason = 'secret'
+  let proof: Proof | FailureReason = 'secret'
   const { known, fault } = await confirmFault(context, attempt, copy, call, async (known) => {
     proof = await prove(context, presented, known)
     return typeof proof === 'string' ? proof : undefined
   })
   const fail = failing(context, attempt, known?.application, call)
   if (!known || fault !== undefined) return fail(fault ?? 'secret')
-  const { once } = proof as Partial<Assertion>
+  const { once, secretId } = proof as Proof
   const { application, project } = known
+  if (secretId) context.secretUses.note(application.id, secretId)
   const { refusal } = attempt
   return { application, project, refusal, fail, ...(once && { once: { ...once, taken: refusal } }) }
 }
@@ -52,20 +53,25 @@ async function prove(
   context: Context,
   { method, secret, assertion }: PresentedCredentials,
   known: KnownApplication | undefined,
-): Promise<Partial<Assertion> | FailureReason> {
+): Promise<Proof | FailureReason> {
   const signer = known?.application
   // Also where there is none, so that the answer takes as long.
   const signed = assertion
     ? await verifyAssertion(context.config, assertion, signer, await orUnavailable(readNow(context.sql)))
     : 'claims'
   if (!known) return 'secret'
-  const { application, project, secretHash } = known
+  const { application, project } = known
   if (methodOf(application) !== method) return 'method'
   if (!application.isOpen || !project.isOpen || !known.isOrganizationOpen) return 'inactive'
   if (method === 'private_key_jwt') return signed
   if (method === 'none') return {}
-  return secretHash && timingSafeEqual(secretHash, hashToken(secret)) ? {} : 'secret'
+  const hash = hashToken(secret)
+  // Each is compared, so that the time says nothing of which it is.
+  const [matching] = known.secrets.filter((one) => timingSafeEqual(one.hash, hash))
+  return matching ? { secretId: matching.id } : 'secret'
 }
+
+type Proof = Partial<Assertion> & { secretId?: string }
 
 /** The registered method. */
 export function methodOf({ oidc, api }: Pick<ApplicationCopy, 'oidc' | 'api'>): ClientMethod | undefined {

@@ -59,6 +59,6 @@ function mayReturnTo(uri: string, known: KnownApplication | undefined): boolean 
   return isOpen === true && known!.project.isOpen && oidc !== undefined && isRegistered(uri, afterSignOut(oidc))
 }
 
-function afterSignOut({ appType, postLogoutRedirectUris: redirectUris }: OidcCopy) {
-  return { appType, redirectUris }
+function afterSignOut({ appType, devMode, postLogoutRedirectUris: redirectUris }: OidcCopy) {
+  return { appType, devMode, redirectUris }
 }

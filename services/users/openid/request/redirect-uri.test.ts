@@ -71,16 +71,83 @@ test('a redirect URI is compared byte for byte', () => {
   }
 })
 
-test('nothing that is registered is a pattern', () => {
-  const patterns = ['https://app.example.com/*', 'https://app.example.com/a**', 'https://app.example.com/.*']
+test('nothing else that is registered is a pattern', () => {
+  const patterns = [
+    'https://app.example.com/*',
+    'https://app.example.com/a**',
+    'https://app.example.com/.*',
+    'https://*app.example.com/a',
+    'https://**.example.com/a',
+    'https://a.*.com/a',
+    'com.example.app:/*',
+  ]
+  const asked = ['https://app.example.com/a', 'https://app.example.com/abc', 'https://app.example.com/a/b']
   for (const appType of [web, native])
     for (const registered of patterns)
-      for (const other of ['https://app.example.com/a', 'https://app.example.com/abc', 'https://app.example.com/a/b'])
-        expect([registered, other, isRegistered(other, { ...oidc, appType, redirectUris: [registered] })]).toEqual([
+      for (const other of [...asked, 'https://a.app.com/a', 'com.example.app:/a'])
+        expect([
           registered,
           other,
-          false,
-        ])
+          isRegistered(other, { ...oidc, appType, devMode: true, redirectUris: [registered] }),
+        ]).toEqual([registered, other, false])
+})
+
+const preview = 'https://*.app.example.com:8443/cb?a=b'
+
+// Each of these has more, less or something else than one label in place of the star.
+const strangers = [
+  preview,
+  'https://.app.example.com:8443/cb?a=b',
+  'https://app.example.com:8443/cb?a=b',
+  'https://a.b.app.example.com:8443/cb?a=b',
+  'https://a..app.example.com:8443/cb?a=b',
+  'https://a%2eb.app.example.com:8443/cb?a=b',
+  'https://a%2Eapp.example.com:8443/cb?a=b',
+  'https://a\u3002b.app.example.com:8443/cb?a=b',
+  'https://aapp.example.com:8443/cb?a=b',
+  'https://evil.example/.app.example.com:8443/cb?a=b',
+  'https://evil.example?.app.example.com:8443/cb?a=b',
+  'https://evil.example#.app.example.com:8443/cb?a=b',
+  'https://evil.example\\.app.example.com:8443/cb?a=b',
+  'https://evil.example:443/.app.example.com:8443/cb?a=b',
+  'https://user@x.app.example.com:8443/cb?a=b',
+  'https://user:x@evil.example/.app.example.com:8443/cb?a=b',
+  'https://x@.app.example.com:8443/cb?a=b',
+  'https://x.app.example.com:8443@evil.example/cb?a=b',
+  'https://x.app.example.com.evil.example:8443/cb?a=b',
+  'https://X.app.example.com:8443/cb?a=b',
+  'https://x.APP.example.com:8443/cb?a=b',
+  'https://xn--80ak6aa92e.app.example.com:8443/cb?a=b',
+  'https://\u0430.app.example.com:8443/cb?a=b',
+  'https://-x.app.example.com:8443/cb?a=b',
+  'https://x-.app.example.com:8443/cb?a=b',
+  'https://x_y.app.example.com:8443/cb?a=b',
+  `https://${'x'.repeat(64)}.app.example.com:8443/cb?a=b`,
+  'https://x\n.app.example.com:8443/cb?a=b',
+  'https://x .app.example.com:8443/cb?a=b',
+  'https://x\u0000.app.example.com:8443/cb?a=b',
+  'https://x.app.example.com/cb?a=b',
+  'https://x.app.example.com:443/cb?a=b',
+  'https://x.app.example.com:8443/CB?a=b',
+  'https://x.app.example.com:8443/cb/?a=b',
+  'https://x.app.example.com:8443/cb?a=b&c=d',
+  'https://x.app.example.com:8443/cb?a=b#',
+  'https://x.app.example.com:8443/y/../cb?a=b',
+  'http://x.app.example.com:8443/cb?a=b',
+  'HTTPS://x.app.example.com:8443/cb?a=b',
+  'javascript:https://x.app.example.com:8443/cb?a=b',
+]
+
+test('in development a star is exactly one label, and all else is compared byte for byte', () => {
+  for (const appType of [web, native]) {
+    const config = { ...oidc, appType, devMode: true, redirectUris: ['https://other.example.com', preview] }
+    for (const label of ['x', '0', 'pr-12', 'feature--login', 'x'.repeat(63)]) {
+      const asked = preview.replace('*', label)
+      expect([asked, isRegistered(asked, config)]).toEqual([asked, true])
+      expect([asked, isRegistered(asked, { ...config, devMode: false })]).toEqual([asked, false])
+    }
+    for (const other of strangers) expect([other, isRegistered(other, config)]).toEqual([other, false])
+  }
 })
 
 test.each(['http://127.0.0.1/cb', 'http://127.0.0.1:5000/cb', 'http://[::1]/cb', 'http://localhost:1/cb'])(

@@ -89,6 +89,7 @@ export function nothingNewer(clientIds: string[]) {
             state: Buffer.from('{}'),
             closedSequence: 0,
             secretHash: Buffer.alloc(0),
+            secrets: [],
           },
         ]
       : []
