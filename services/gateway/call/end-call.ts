@@ -3,6 +3,7 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { codes, type RosterError } from '#lib/errors'
 import type { Log } from '#lib/log'
 import { measureCall } from '#lib/rpc/measures'
+import type { Method } from '#lib/rpc/methods'
 import type { ArrivedCall } from './arrived-call.ts'
 
 /**
@@ -24,7 +25,7 @@ function logCall(call: ArrivedCall, error: RosterError | undefined, own: object 
     method: subject,
     encoding,
     code,
-    ...(error && { reason: error.reason }),
+    ...(error && { reason: error.reason, ...faultyFields(error, arrival.method) }),
     ms: Math.round((performance.now() - started) * 100) / 100,
     requestId,
     user: userId,
@@ -34,6 +35,16 @@ function logCall(call: ArrivedCall, error: RosterError | undefined, own: object 
   if (error?.code === codes.INTERNAL && error.cause !== undefined)
     gateway.log.error({ err: error.cause, method: subject, requestId }, 'failed')
 }
+
+// Names of the contract alone: what came in the place of a name may be a secret.
+function faultyFields({ violations }: RosterError, { desc }: Method): { fields?: string[] } {
+  if (violations.length === 0) return {}
+  const named = new Set(violations.map(({ field }) => field.split(/[.[]/, 1)[0]))
+  const faulty = desc.input.fields.filter(({ name, jsonName }) => named.has(name) || named.has(jsonName))
+  return faulty.length > 0 ? { fields: faulty.slice(0, mostFields).map(({ name }) => name) } : {}
+}
+
+const mostFields = 10
 
 // Clients without a token could otherwise make a time series for each method, encoding and status.
 function isUnproved({ userId, arrival }: ArrivedCall): boolean {

@@ -9,6 +9,8 @@ export interface WatchedRequest {
   requestId: string
   /** What a service logged of it: all lines but those that the gateway writes of each call. */
   logged(): Promise<Record<string, unknown>[]>
+  /** All lines, once there is the one that the gateway writes at the end of a call. */
+  ended(): Promise<Record<string, unknown>[]>
 }
 
 /** Begins to watch the log for one request. */
@@ -27,6 +29,10 @@ export function watchRequest(): WatchedRequest {
     async logged() {
       await expect.poll(() => read().filter(({ msg }) => msg !== 'call')).not.toEqual([])
       return read().filter(({ msg }) => msg !== 'call')
+    },
+    async ended() {
+      await expect.poll(() => read().filter(({ msg }) => msg === 'call')).not.toEqual([])
+      return read()
     },
   }
 }

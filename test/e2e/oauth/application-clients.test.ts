@@ -1,5 +1,5 @@
 import { importPKCS8 } from 'jose'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type ExampleApplication, newApi, newApplication, newSigningApi } from '../../examples/applications.ts'
 import { examplePair } from '../../examples/machines.ts'
 import { assertion, assertionType, basic, clientCredentials, sendForm, tokenPath } from '../../examples/oauth.ts'
@@ -8,6 +8,7 @@ import { newProject } from '../../examples/projects.ts'
 import { factsOf } from '../clients/call.ts'
 import { call } from '../clients/encodings.ts'
 import { callGrpc } from '../clients/grpc.ts'
+import { watchRequest } from '../mistakes/log-line.ts'
 
 let home: string
 let projectId: string
@@ -36,10 +37,10 @@ const oidc =
     newApplication(home, projectId, { authMethodType: `OIDC_AUTH_METHOD_TYPE_${method}`, ...more })
 const kinds = [
   { kind: 'public', way: 'none', add: oidc('NONE', { appType: 'OIDC_APP_TYPE_USER_AGENT' }) },
-  { kind: 'with HTTP Basic', way: 'client_secret_basic', add: oidc('BASIC') },
-  { kind: 'with a secret in the form', way: 'client_secret_post', add: oidc('POST') },
+  { kind: 'with HTTP Basic', way: 'secret', add: oidc('BASIC') },
+  { kind: 'with a secret in the form', way: 'secret', add: oidc('POST') },
   { kind: 'with a key', way: 'private_key_jwt', add: async () => withKey(await oidc('PRIVATE_KEY_JWT')()) },
-  { kind: 'API with HTTP Basic', way: 'client_secret_basic', add: () => newApi(home, projectId, 'BASIC') },
+  { kind: 'API with a secret', way: 'secret', add: () => newApi(home, projectId, 'BASIC') },
   {
     kind: 'API with a key',
     way: 'private_key_jwt',
@@ -92,14 +93,15 @@ async function ask(client: Client, names: string[], path = tokenPath, more: Reco
 }
 const error = async (...[client, names]: Parameters<typeof ask>) => (await ask(client, names)).body.error
 
+const kindOf: Record<string, string> = { client_secret_basic: 'secret', client_secret_post: 'secret' }
 // An application that proved who it is may not use this grant.
 const [proved, refused] = ['unauthorized_client', 'invalid_client']
 
 describe.each(kinds)('an application $kind', ({ way, add }) => {
-  test('proves who it is by that alone', async () => {
+  test('proves who it is by that alone, a secret by HTTP Basic or in the form', async () => {
     const client: Client = await add()
     for (const name of [...Object.keys(ways), ...Object.keys(unsignedWays)])
-      expect(await error(client, [name]), name).toBe(name === way ? proved : refused)
+      expect(await error(client, [name]), name).toBe(kindOf[name] === way || name === way ? proved : refused)
   })
 
   test('is refused where it proves it in two ways at once, also where one is an assertion that is not signed', async () => {
@@ -120,14 +122,21 @@ describe.each(kinds)('an application $kind', ({ way, add }) => {
   })
 })
 
-test('over gRPC and its kin the request itself says whether the secret came by HTTP Basic', async () => {
+test('two proofs at once are named, in every encoding, and the log says that there were two', async () => {
   const { clientId, clientSecret } = await newApplication(home, projectId)
-  const reason = async (httpBasic: boolean) =>
-    factsOf(await callGrpc('IssueToken', { grantType: clientCredentials, clientId, clientSecret, httpBasic })).reason
-  expect(await reason(true)).toBe('UNAUTHORIZED_CLIENT')
-  expect(await reason(false)).toBe('INVALID_CLIENT')
-  const posted = { client_id: clientId, client_secret: clientSecret, http_basic: 'true' }
-  expect((await sendForm(tokenPath, { grant_type: clientCredentials, ...posted })).body.error).toBe(refused)
+  const client_assertion = 'an assertion'
+  const form = { grant_type: clientCredentials, client_assertion_type: assertionType, client_assertion }
+  const send = (more: Record<string, string>, headers = {}) => sendForm(tokenPath, { ...form, ...more }, { headers })
+  const posted = await send({ client_id: clientId, client_secret: clientSecret })
+  expect(posted.body.error_description).toMatch(/client_secret or by client_assertion/)
+  const inHeader = await send({}, basic(clientId, clientSecret))
+  expect(inHeader.body.error_description).toMatch(/Authorization header or by client_assertion/)
+  const both = { grantType: clientCredentials, clientId, clientSecret, clientAssertion: client_assertion }
+  expect(factsOf(await callGrpc('IssueToken', both)).reason).toBe('CLIENT_AUTHENTICATED_TWICE')
+  if (!inject('roster').house) return
+  const { headers, ended } = watchRequest()
+  await send({}, { ...basic(clientId, clientSecret), ...headers })
+  expect(await ended()).toMatchObject([{ msg: 'call', reason: 'CLIENT_AUTHENTICATED_TWICE' }])
 })
 
 test('what grants has stored works at once: a secret, a key, another method, a reactivation', async () => {

@@ -160,7 +160,7 @@ test('a resource, also of several, is invalid_target with every grant; an empty 
   const grants = [grant.grant_type, jwtBearer, 'authorization_code', 'refresh_token']
   for (const grant_type of grants)
     for (const named of [api, `resource=&${api}`, `${api}&${other}`, `${api}&${api}`]) {
-      const proof = { assertion: await assertion(client), code: 'c', refresh_token: 'r' }
+      const proof = { assertion: await assertion(client), code: 'c', redirect_uri: 'u', refresh_token: 'r' }
       const all = { ...(grant_type !== jwtBearer && own()), grant_type, ...proof }
       expect(await sendForm(tokenPath, `${form(all)}&${named}`)).toMatchObject({
         status: 400,

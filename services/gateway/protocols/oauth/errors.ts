@@ -1,4 +1,5 @@
-import { codes, type RosterError } from '#lib/errors'
+import { codes, renameFields, type RosterError } from '#lib/errors'
+import type { Method } from '#lib/rpc/methods'
 import { httpStatus } from '../../listen/http-status.ts'
 import { errorHeaders } from '../error-headers.ts'
 
@@ -24,7 +25,8 @@ const byCode = new Map<number, string>([
 ])
 
 /** The answer of RFC 6749 section 5.2, or RFC 6750 section 3.1, for an error. `basic`: the client sent HTTP Basic. */
-export function toOAuthError(error: RosterError, basic: boolean) {
+export function toOAuthError(thrown: RosterError, method: Method, basic: boolean) {
+  const error = nameParameters(thrown, method)
   const name = byReason.get(error.reason) ?? byCode.get(error.code) ?? 'server_error'
   const headers = errorHeaders(error)
   const challenge =
@@ -38,6 +40,13 @@ export function toOAuthError(error: RosterError, basic: boolean) {
     headers,
     body: { error: name, error_description: toDescription(error.message) },
   }
+}
+
+// Services name a field as JSON has it.
+function nameParameters(error: RosterError, { desc: { input } }: Method): RosterError {
+  const headers = new Map([['dpop_proof', 'DPoP']])
+  const names = new Map(input.fields.map(({ jsonName, name }) => [jsonName, headers.get(name) ?? name]))
+  return renameFields(error, (field) => names.get(field.replace(/\[\d+\]$/, '')) ?? field)
 }
 
 function bearerChallenge(name: string, usual: string | undefined) {

@@ -41,8 +41,8 @@ async function readParameters(exchange: Exchange, form: Form, allowance: Allowan
 
 /**
  * Makes the request message of these parameters. The client's id and secret may be in `Authorization: Basic`, and the
- * proof is in `DPoP`. An unknown parameter is ignored. INVALID_ARGUMENT REQUEST_MALFORMED where a secret or a token
- * comes in two ways; UNAUTHENTICATED INVALID_CLIENT.
+ * proof is in `DPoP`. An unknown parameter is ignored. INVALID_ARGUMENT CLIENT_AUTHENTICATED_TWICE, and
+ * REQUEST_MALFORMED where a client id or a token comes in two ways; UNAUTHENTICATED INVALID_CLIENT.
  */
 export function toRequest({ access, desc: { input } }: Method, form: Form, { header }: Exchange): Message {
   const parameters = new Map(form.parameters)
@@ -109,8 +109,14 @@ function readBasic(authorization: string | undefined): Client | undefined {
 }
 
 function addClient(parameters: Map<string, string>, { id, secret }: Client) {
-  const twice = ['client_secret', 'client_assertion', 'client_assertion_type'].filter((name) => parameters.get(name))
-  if ((parameters.get('client_id') || id) !== id) twice.unshift('client_id')
-  if (twice.length > 0) throw malformed(twice.map((field) => ({ field, description: inHeader })))
+  const [second] = ['client_secret', 'client_assertion', 'client_assertion_type'].filter((name) => parameters.get(name))
+  if (second !== undefined)
+    throw new RosterError(
+      'INVALID_ARGUMENT',
+      'CLIENT_AUTHENTICATED_TWICE',
+      `A client proves who it is in one way: by the Authorization header or by ${second}.`,
+    )
+  if ((parameters.get('client_id') || id) !== id)
+    throw malformed([{ field: 'client_id', description: 'is another one than in the Authorization header' }])
   parameters.set('client_id', id).set('client_secret', secret)
 }

@@ -31,7 +31,7 @@ export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method 
     (bytes, headers) => ({ headers, text: writeOAuth(method, bytes) }),
   )
   if (answer instanceof RosterError) {
-    const { status, headers, body } = toOAuthError(answer, usesBasic(exchange))
+    const { status, headers, body } = toOAuthError(answer, method, usesBasic(exchange))
     return send(exchange, status, { ...privately, ...headers }, JSON.stringify(body))
   }
   send(exchange, 200, { ...(method.oauth === 'document' ? publicly : privately), ...answer.headers }, answer.text)

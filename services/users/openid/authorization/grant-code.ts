@@ -15,6 +15,7 @@ import { type AuthorizationEvent, authorizationType, type Granted } from '../eve
 import { type SignedInUser, factsFrom, factKeys } from './facts-of.ts'
 import type { Parameters } from '../request/parameters.ts'
 import type { Asked } from '../request/read-parameters.ts'
+import { whyNotOffline } from '../request/why-not-offline.ts'
 import { closing } from '../request/request-row.ts'
 
 /** A request that may be granted to a signed-in user. */
@@ -46,26 +47,40 @@ export async function grantCode(
   const { stage, signedInUser, facts } = grantable
   const id = uuid()
   try {
-    return await store.execute({
+    const { code, scopes } = await store.execute({
       aggregate: { type: authorizationType, id },
       reads: factKeys(signedInUser),
       call: { caller: { userId: signedInUser.userId }, requestId, deadline },
-      decide(_authorization: Aggregate<Granted>, now, reads): Decision<AuthorizationEvent> {
+      decide(_authorization: Aggregate<Granted>, now, reads): Decision<AuthorizationEvent, readonly string[]> {
         const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)
         if ('missing' in verdict || 'shutOut' in verdict) throw new NotAllowed(verdict)
         return {
           organizationId: verdict.organizationId,
           events: [{ type: 'granted', payload: granted(verdict, grantable) }],
           ...storing(context, id, grantable),
-          answer: undefined,
+          answer: verdict.scopes,
         }
       },
-      respond: () => ({ code: makeSecret(keys, 'code', [id]) }),
+      respond: ({ answer }) => ({ code: makeSecret(keys, 'code', [id]), scopes: answer }),
     })
+    logLeftOut(context, grantable, { authorizationId: id, scopes, requestId })
+    return { code }
   } catch (error) {
     if (error instanceof NotAllowed) return error.verdict
     throw error
   }
+}
+
+// The application gets no error, so this alone says why no refresh token comes.
+function logLeftOut(
+  { log }: Context,
+  { parameters, signedInUser: { application } }: Grantable,
+  { authorizationId, scopes, requestId }: { authorizationId: string; scopes: readonly string[]; requestId: string },
+) {
+  const reason = whyNotOffline(parameters.scope, application.oidc, scopes)
+  if (!reason) return
+  const { id: applicationId, clientId } = application
+  log.info({ requestId, clientId, applicationId, authorizationId, reason }, 'offline_access was left out')
 }
 
 class NotAllowed extends Error {

@@ -22,7 +22,7 @@ import { factKeys } from './facts-of.ts'
 import { codeLifetime } from './grant-code.ts'
 import { findAuthorization, judgeLater, laterFacts, type LoadedAuthorization } from './later-facts.ts'
 import { isVerified } from '../pkce.ts'
-import { invalidGrant, refusing, endAuthorization } from './refusals.ts'
+import { endAuthorization, faultOfEnded, invalidGrant, refusing } from './refusals.ts'
 import { surplusAuthorizations } from './surplus.ts'
 
 /** An application that proved who it is, and the key that its tokens are to be bound to. */
@@ -56,7 +56,7 @@ export async function redeemCode(
   const loaded = await findAuthorization(context, code?.authorization, call, presenter.client)
   if (!loaded) {
     await countFailure(context, presenter.client.application.clientId, call.clientAddress)
-    throw invalidGrant()
+    throw invalidGrant('unknown')
   }
   const { authorization, signedInUser } = loaded
   const isWrong = wrongIn(request, presenter, authorization.state) !== undefined
@@ -72,7 +72,7 @@ export async function redeemCode(
       now,
       reads,
     ): Decision<AuthorizationEvent, RefreshToken | undefined> {
-      if (!state || state.ended) throw invalidGrant()
+      if (!state || state.ended) throw invalidGrant(faultOfEnded(state, 'code', presenter.client.application))
       const wrong = wrongIn(request, presenter, state)
       if (wrong) return refusing(context, authorization.id, 'code', wrong)
       if (state.redeemed) return endAuthorization(state, 'code-reuse')

@@ -9,9 +9,30 @@ import {
   type RefusalReason,
 } from '../events/authorization.ts'
 
-/** The error for whatever an application presents that gives it nothing. */
-export function invalidGrant(): RosterError {
-  return new RosterError('INVALID_ARGUMENT', 'INVALID_GRANT', 'There is no such grant, or it is over.')
+/** Why a code or a refresh token gives nothing. `unknown`: Roster never made it, or what came of it is long over. */
+export type GrantFault = 'unknown' | RefusalReason | EndReason
+
+/** The error for whatever an application presents that gives it nothing. `refuseGrant` says who is told what of the fault. */
+export function invalidGrant(fault: GrantFault): RosterError {
+  return new RosterError('INVALID_ARGUMENT', 'INVALID_GRANT', 'There is no such grant, or it is over.', {
+    cause: fault,
+  })
+}
+
+/** The fault of an error of `invalidGrant`. */
+export function grantFaultOf({ reason, cause }: RosterError): GrantFault | undefined {
+  return reason === 'INVALID_GRANT' ? (cause as GrantFault) : undefined
+}
+
+/** The fault of what stands on an authorization that is over. Another application learns nothing of its end. */
+export function faultOfEnded(
+  authorization: Authorization | undefined,
+  what: 'code' | 'refresh-token',
+  { id }: { id: string },
+): GrantFault {
+  if (!authorization) return 'unknown'
+  if (authorization.applicationId !== id) return 'client'
+  return what === 'code' && authorization.redeemed ? 'code-reuse' : (authorization.ended ?? 'unknown')
 }
 
 /** Refuses something that is right, but comes in a wrong way. Nothing changes; ten in an hour are events. */
@@ -27,10 +48,10 @@ export function refusing(
       {
         key: keys.mac('refused-uses', keys.currentId, [authorizationId]).toString('base64'),
         limits: [{ most: 10, seconds: 3600 }],
-        exceeded: () => invalidGrant(),
+        exceeded: () => invalidGrant(reason),
       },
     ],
-    error: invalidGrant(),
+    error: invalidGrant(reason),
     answer: undefined,
   }
 }
@@ -39,7 +60,6 @@ export function refusing(
 export function endAuthorization(
   authorization: Authorization,
   reason: EndReason,
-  error = invalidGrant(),
 ): Decision<AuthorizationEvent, undefined> {
-  return { events: [endOf(authorization, reason)], error, answer: undefined }
+  return { events: [endOf(authorization, reason)], error: invalidGrant(reason), answer: undefined }
 }

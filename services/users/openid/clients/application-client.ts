@@ -10,7 +10,7 @@ import type { FailureReason } from '../events/authentication.ts'
 import { type Assertion, type ReadAssertion, verifyAssertion } from './assertion.ts'
 import { type ClientAttempt, failing, type ProvedClient } from './failing-client.ts'
 
-/** An application that proved who it is, by exactly its registered method. A public one only says it. */
+/** An application that proved who it is, by what it is registered with. A public one only says it. */
 export interface ApplicationClient extends ProvedClient {
   application: ApplicationCopy
   project: ProjectCopy
@@ -61,7 +61,7 @@ async function prove(
     : 'claims'
   if (!known) return 'secret'
   const { application, project } = known
-  if (methodOf(application) !== method) return 'method'
+  if (proofBy(methodOf(application)) !== proofBy(method)) return 'method'
   if (!application.isOpen || !project.isOpen || !known.isOrganizationOpen) return 'inactive'
   if (method === 'private_key_jwt') return signed
   if (method === 'none') return {}
@@ -72,6 +72,11 @@ async function prove(
 }
 
 type Proof = Partial<Assertion> & { secretId?: string }
+
+// Libraries differ in where they put a secret, and it proves the same in either place.
+function proofBy(method: ClientMethod | undefined): ClientMethod | 'secret' | undefined {
+  return method === 'client_secret_basic' || method === 'client_secret_post' ? 'secret' : method
+}
 
 /** The registered method. */
 export function methodOf({ oidc, api }: Pick<ApplicationCopy, 'oidc' | 'api'>): ClientMethod | undefined {

@@ -36,11 +36,22 @@ export interface MachineClient extends ProvedClient {
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-/** The problems of how a client proves who it is. It must do so in exactly one way. */
+/**
+ * The problems of how a client proves who it is. It must do so in exactly one way: INVALID_ARGUMENT
+ * CLIENT_AUTHENTICATED_TWICE.
+ */
 export function checkClient(request: ClientRequest): Violation[] {
-  const { clientSecret, clientAssertion, clientAssertionType } = request
+  const { clientSecret, clientAssertion, clientAssertionType, httpBasic } = request
   if (clientAssertion === '' && clientAssertionType === '') return []
-  if (clientSecret !== '') return [{ field: 'clientSecret', description: 'must not come with an assertion' }]
+  if (clientSecret !== '') {
+    const secret = httpBasic ? 'the Authorization header' : 'client_secret'
+    const assertion = clientAssertion === '' ? 'client_assertion_type' : 'client_assertion'
+    throw new RosterError(
+      'INVALID_ARGUMENT',
+      'CLIENT_AUTHENTICATED_TWICE',
+      `A client proves who it is in one way: by ${secret} or by ${assertion}.`,
+    )
+  }
   return clientAssertionType === assertionType
     ? []
     : [{ field: 'clientAssertionType', description: `must be ${assertionType}` }]
@@ -59,11 +70,12 @@ export async function authenticateClient(context: Context, request: ClientReques
     refusal: new RosterError(
       'UNAUTHENTICATED',
       'INVALID_CLIENT',
-      'There is no such client, or it cannot sign in this way.',
+      'The client is unknown, its secret or key is wrong, or it is registered with another method. ' +
+        'The log of Roster says which, by the x-request-id of this answer.',
     ),
     began: performance.now(),
   }
-  if (attempt.clientId === '' && presented.method !== 'private_key_jwt') throw attempt.refusal
+  if (attempt.clientId === '' && presented.method !== 'private_key_jwt') throw nameless(context, attempt, call)
   const [machine, copy] = await Promise.all([
     findMachine(context, attempt.clientId, call),
     loadApplication(context.sql, attempt),
@@ -74,6 +86,15 @@ export async function authenticateClient(context: Context, request: ClientReques
     const credential = await findSecret(sql, machine?.state, presented.secret, now)
     return credential ? { credential } : 'secret'
   })
+}
+
+function nameless({ log }: Context, { method }: ClientAttempt, { requestId }: Call): RosterError {
+  log.info({ requestId, method, reason: 'nameless' }, 'a client was refused')
+  return new RosterError(
+    'UNAUTHENTICATED',
+    'INVALID_CLIENT',
+    'client_id: it is missing. It comes in the form, or with the secret by HTTP Basic.',
+  )
 }
 
 /** Like `authenticateClient`, for a call that stores nothing: an assertion is used up at once. */

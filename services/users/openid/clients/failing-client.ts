@@ -12,7 +12,7 @@ export interface ProvedClient {
   refusal: RosterError
   /** The key to claim, since an assertion may be used once. `taken` is the error for a used one. */
   once?: UniqueKey & { taken: RosterError }
-  /** Counts and records a failure, then throws the given error, or else the refusal. */
+  /** Counts, logs and records a failure, then throws the given error, or else the refusal. */
   fail(reason: FailureReason, error?: RosterError): Promise<never>
 }
 
@@ -29,6 +29,9 @@ export interface ClientAttempt {
 // Milliseconds before a failure is answered. Otherwise the duration of the work would reveal which clients exist.
 const soonest = 100
 
+// Made by Roster, or kept from ZITADEL. Any other text that names no client may be a secret in the wrong place.
+const isId = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{15,20}(@[\w.-]{1,100})?)$/
+
 /** The `fail` of a client. One that does not exist has no history to add to. */
 export function failing(
   context: Context,
@@ -39,6 +42,11 @@ export function failing(
   return async (reason, error = refusal) => {
     try {
       await countFailure(context, clientId, clientAddress)
+      const known = client || isId.test(clientId) ? clientId : undefined
+      context.log.info(
+        { requestId, clientId: known, method, reason: client ? reason : 'unknown' },
+        'a client was refused',
+      )
       if (client)
         await context.store.execute<object, AuthenticationEvent, void>({
           aggregate: { type: 'authentication', id: client.id },

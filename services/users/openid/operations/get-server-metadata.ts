@@ -10,7 +10,7 @@ import { plainScopes } from '../tokens/scope.ts'
 import { prompts } from '../request/find-mistake.ts'
 import { acr } from '../judge/judge.ts'
 
-// A machine or an application that proves who it is; an application without a proof gets tokens alone.
+// A machine or an application that proves who it is; an application without a proof gets and revokes tokens alone.
 const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
 const claims = [
   'sub', 'name', 'preferred_username', 'given_name', 'family_name', 'nickname', 'locale', 'updated_at', 'email',
@@ -52,7 +52,7 @@ export async function getServerMetadata(
     tokenEndpointAuthSigningAlgValuesSupported: assertionAlgorithms,
     introspectionEndpointAuthMethodsSupported: methods,
     introspectionEndpointAuthSigningAlgValuesSupported: assertionAlgorithms,
-    revocationEndpointAuthMethodsSupported: methods,
+    revocationEndpointAuthMethodsSupported: ['none', ...methods],
     revocationEndpointAuthSigningAlgValuesSupported: assertionAlgorithms,
     dpopSigningAlgValuesSupported: proofAlgorithms,
   }

@@ -1,13 +1,12 @@
 import type { IssueTokenRequest, IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
-import { verifyProof } from '#lib/credentials/dpop'
-import { orUnavailable, readNow } from '#lib/database/database'
 import type { Keyring } from '#lib/encryption/keys'
 import { RosterError, type Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { loadAuthorization } from '../authorization/later-facts.ts'
+import { refuseGrant } from '../authorization/refuse-grant.ts'
 import { type PresentedGrant, type Presenter, readCode, redeemCode } from '../authorization/redeem.ts'
 import { refresh } from '../refresh/refresh.ts'
-import { type BoundKey, issueAccessToken } from '../tokens/access-token.ts'
+import { issueAccessToken } from '../tokens/access-token.ts'
 import {
   authenticateBearer,
   authenticateClient,
@@ -16,12 +15,10 @@ import {
   type MachineClient,
 } from '../clients/client.ts'
 import type { Context } from '../../context.ts'
-import type { ProvedClient } from '../clients/failing-client.ts'
+import { readProof, useProof } from '../clients/token-proof.ts'
 import { grantTypes } from '../tokens/grant-types.ts'
-import { tokenEndpointOf } from '../../directory/issuer.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
 import { invalidScope, readScope } from '../tokens/scope.ts'
-import { singleUse, useUp } from '../clients/single-use.ts'
 import { readRefreshToken } from '../tokens/refresh-token.ts'
 
 export const issueToken = {
@@ -61,17 +58,30 @@ function grantOf<Read extends { authorizationId: string }>({ needs, read, exchan
         presented && loadAuthorization(context, presented.authorizationId),
       ])
       if (!('application' in client) || !client.application.oidc)
-        throw unauthorizedClient('Only applications that people sign in to')
+        throw unauthorizedClient('only applications that people sign in to')
       const dpopThumbprint = await useProof(context, client, request.dpopProof)
-      return exchange(context, request, presented && { ...presented, authorization }, { client, dpopThumbprint }, call)
+      try {
+        const known = presented && { ...presented, authorization }
+        return await exchange(context, request, known, { client, dpopThumbprint }, call)
+      } catch (error) {
+        const what = needs === 'code' ? 'code' : 'refresh-token'
+        throw refuseGrant(context, { request, what, client, authorization }, error, call)
+      }
     },
   }
 }
 
+const needed = new Map<string, ('assertion' | 'code' | 'redirectUri' | 'refreshToken')[]>([
+  [grantTypes.jwtBearer, ['assertion']],
+  [grantTypes.authorizationCode, ['code', 'redirectUri']],
+  [grantTypes.refreshToken, ['refreshToken']],
+])
+
 function check(_context: Context, request: IssueTokenRequest): Violation[] {
   const { grantType, assertion, clientSecret, clientAssertion } = request
-  const needs = grantType === grantTypes.jwtBearer ? 'assertion' : ofPeople.get(grantType)?.needs
-  const missing = needs && request[needs] === '' ? [{ field: needs, description: 'is needed for this grant' }] : []
+  const missing = (needed.get(grantType) ?? [])
+    .filter((field) => request[field] === '')
+    .map((field) => ({ field, description: 'is needed for this grant' }))
   if (grantType !== grantTypes.jwtBearer) return [...missing, ...checkClient(request)]
   if (assertion === '') return missing
   // The assertion is the only proof. A second one could be of another machine.
@@ -86,12 +96,6 @@ async function handle(context: Context, request: IssueTokenRequest, call: Call):
     throw new RosterError('INVALID_ARGUMENT', 'INVALID_TARGET', 'The parameter resource is not supported.')
   const ofPerson = ofPeople.get(request.grantType)
   return ofPerson ? ofPerson.handle(context, request, call) : issueToMachine(context, request, call)
-}
-
-async function useProof(context: Context, client: ProvedClient, text: string): Promise<string | undefined> {
-  if (text === '') return undefined
-  const { thumbprint, once } = await readProof(context, client, text, await orUnavailable(readNow(context.sql)))
-  return (await useUp(context.sql, once)) ? thumbprint : client.fail('proof', once.taken)
 }
 
 async function issueToMachine(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
@@ -116,10 +120,12 @@ async function beforeReplay(context: Context, request: IssueTokenRequest, call: 
   await authenticate(context, request, call)
 }
 
+const known = Object.values(grantTypes).join(', ')
+
 function authenticate(context: Context, request: IssueTokenRequest, call: Call): Promise<MachineClient> {
   const authenticator = authenticators.get(request.grantType)
   if (!authenticator)
-    throw new RosterError('INVALID_ARGUMENT', 'UNSUPPORTED_GRANT_TYPE', 'There is no such grant type.')
+    throw new RosterError('INVALID_ARGUMENT', 'UNSUPPORTED_GRANT_TYPE', `grant_type: must be one of ${known}.`)
   return authenticator(context, request, call)
 }
 
@@ -131,14 +137,14 @@ const authenticators = new Map<string, Authenticate>([
     async (context, request, call) => {
       const client = await authenticateClient(context, request, call)
       if ('machine' in client) return client
-      throw unauthorizedClient('Only machines')
+      throw unauthorizedClient('only machines')
     },
   ],
   [grantTypes.jwtBearer, (context, request, call) => authenticateBearer(context, request, noMachine(), call)],
 ])
 
 function unauthorizedClient(who: string) {
-  return new RosterError('INVALID_ARGUMENT', 'UNAUTHORIZED_CLIENT', `${who} can use this grant type.`)
+  return new RosterError('INVALID_ARGUMENT', 'UNAUTHORIZED_CLIENT', `grant_type: ${who} can use this one.`)
 }
 
 function noMachine() {
@@ -147,16 +153,4 @@ function noMachine() {
     'INVALID_GRANT',
     'There is no such machine, or it cannot sign in this way.',
   )
-}
-
-async function readProof(
-  { config }: Context,
-  { fail }: Pick<ProvedClient, 'fail'>,
-  text: string,
-  now: Date,
-): Promise<BoundKey> {
-  const proof = await verifyProof(text, { verb: 'POST', url: tokenEndpointOf(config), now })
-  const taken = new RosterError('INVALID_ARGUMENT', 'DPOP_PROOF_INVALID', 'The request needs a valid DPoP proof.')
-  if (!proof) return fail('proof', taken)
-  return { thumbprint: proof.thumbprint, once: { ...singleUse('dpop_proof', proof.id, proof.end), taken } }
 }

@@ -10,7 +10,7 @@ import { findAuthorization, judgeLater, laterFacts, type LoadedAuthorization } f
 import { wordsOf } from '../request/parameters.ts'
 import { nameById, readOrganization } from '../request/read-scopes.ts'
 import type { PresentedGrant, Presenter } from '../authorization/redeem.ts'
-import { endAuthorization, invalidGrant, refusing } from '../authorization/refusals.ts'
+import { endAuthorization, faultOfEnded, invalidGrant, refusing } from '../authorization/refusals.ts'
 import type { Context } from '../../context.ts'
 import { methodOf } from '../clients/application-client.ts'
 import { makePersonTokens, type PersonTokens } from '../tokens/person-token.ts'
@@ -44,7 +44,7 @@ export async function refresh(
   if (!grantTypes.includes(OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN)) throw notRegistered()
   if (!presented) await countNoToken(context, call.clientAddress)
   const loaded = presented && (await findAuthorization(context, presented.authorization, call, presenter.client))
-  if (!loaded) throw invalidGrant()
+  if (!loaded) throw invalidGrant('unknown')
   const { authorization, signedInUser } = loaded
   const tokens = await makeTokens(context, loaded, request.scope, presenter, call)
   const step = newStep()
@@ -55,7 +55,8 @@ export async function refresh(
       reads: factKeys(signedInUser),
       call: { caller: { userId: signedInUser.userId }, requestId, deadline },
       decide({ state }: Aggregate<Authorization>, now, reads): Decision<AuthorizationEvent, RefreshToken | undefined> {
-        if (!state || state.ended) throw invalidGrant()
+        if (!state || state.ended)
+          throw invalidGrant(faultOfEnded(state, 'refresh-token', presenter.client.application))
         const wrong = wrongIn(presenter, state)
         if (wrong) return refusing(context, authorization.id, 'refresh-token', wrong)
         const verdict = judge('refresh', laterFacts(signedInUser, state, reads, now), now)
@@ -65,9 +66,9 @@ export async function refresh(
         if (!refreshTokens || now.getTime() >= Date.parse(refreshTokens.expiresAt))
           return endAuthorization(state, 'expired')
         const use = useOf(refreshTokens, presented, now)
-        if (use === 'stolen') return endAuthorization(state, 'refresh-reuse', usedBefore())
+        if (use === 'stolen') return endAuthorization(state, 'refresh-reuse')
         // A factor was missing a moment ago.
-        if (!tokens) throw invalidGrant()
+        if (!tokens) throw invalidGrant('factor')
         const { tokenId, write, response } = tokens
         if (use === 'first') {
           const next = { number: presented.number + 1, step }
@@ -144,15 +145,7 @@ function notRegistered(): RosterError {
   return new RosterError(
     'INVALID_ARGUMENT',
     'UNAUTHORIZED_CLIENT',
-    'The application is not registered for refresh tokens.',
-  )
-}
-
-function usedBefore(): RosterError {
-  return new RosterError(
-    'INVALID_ARGUMENT',
-    'INVALID_GRANT',
-    'The refresh token was used before, so somebody else may have it. All that came of that sign-in has ended.',
+    'The application is not registered for refresh tokens: its grantTypes lack OIDC_GRANT_TYPE_REFRESH_TOKEN.',
   )
 }
 

@@ -49,5 +49,5 @@ export function projectOf(scope: string): string | undefined {
 
 /** The error for a scope that does not exist, or that the client may not have. */
 export function invalidScope(): RosterError {
-  return new RosterError('INVALID_ARGUMENT', 'INVALID_SCOPE', 'The scope is unknown, or gives this client nothing.')
+  return new RosterError('INVALID_ARGUMENT', 'INVALID_SCOPE', 'scope: it is unknown, or gives this client nothing.')
 }
