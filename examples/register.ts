@@ -23,7 +23,7 @@ interface Application {
   id: string
   name: string
   details: { sequence: string }
-  oidcConfig: { clientId: string; redirectUris: string[] }
+  oidcConfig: { clientId: string; redirectUris?: string[]; postLogoutRedirectUris?: string[] }
 }
 
 const projectId = 'example'
@@ -31,7 +31,7 @@ const role = 'reader'
 /** The id of the first administrator. */
 const reader = 'admin'
 /** Of each port that the example had; the oldest go first. */
-const mostRedirectUris = 20
+const mostUris = 20
 
 /**
  * Makes the project `example` with its role and the application, and gives the first administrator the role. An
@@ -56,10 +56,12 @@ export async function registerExample({ issuer, token, which, origin, clientSecr
     if (!found) return add()
     const { id, details, oidcConfig } = found
     const now = settings[which](origin)
-    const redirectUris = [...new Set([...now.redirectUris, ...oidcConfig.redirectUris])].slice(0, mostRedirectUris)
+    const merge = (name: 'redirectUris' | 'postLogoutRedirectUris') =>
+      [...new Set([...now[name], ...(oidcConfig[name] ?? [])])].slice(0, mostUris)
+    const uris = { redirectUris: merge('redirectUris'), postLogoutRedirectUris: merge('postLogoutRedirectUris') }
     const config = `${project}/apps/${id}/oidc_config`
     // Another example may be registering at this moment.
-    if (!(await callAt(details.sequence, 'PUT', config, { ...now, redirectUris }))) return update()
+    if (!(await callAt(details.sequence, 'PUT', config, { ...now, ...uris }))) return update()
     const { clientId } = oidcConfig
     if (which === 'page') return { clientId, secret: '' }
     if (clientSecret && (await isAccepted(issuer, clientId, clientSecret))) return { clientId, secret: clientSecret }
@@ -97,12 +99,14 @@ const settings = {
     appType: 'OIDC_APP_TYPE_WEB',
     authMethodType: 'OIDC_AUTH_METHOD_TYPE_BASIC',
     redirectUris: [`${origin}/callback`],
+    postLogoutRedirectUris: [`${origin}/`],
   }),
   page: (origin = 'http://localhost:3002') => ({
     ...common,
     appType: 'OIDC_APP_TYPE_USER_AGENT',
     authMethodType: 'OIDC_AUTH_METHOD_TYPE_NONE',
     redirectUris: [`${origin}/`],
+    postLogoutRedirectUris: [`${origin}/`],
     // The API reads the roles in the token.
     accessTokenType: 'OIDC_TOKEN_TYPE_JWT',
     accessTokenRoleAssertion: true,

@@ -23,7 +23,7 @@ export function exampleOf(operationId: string, schema: Schema, components: Recor
     } = known(part)
     if (examples) return examples[0]
     // A field and a message may have one name.
-    if (type !== 'object' && name in exampleValues) return exampleValues[name]
+    if (type !== 'object' && !(items && known(items).enum) && name in exampleValues) return exampleValues[name]
     if (values) return values.find((value) => !value.endsWith('_UNSPECIFIED'))
     if (type === 'array') return [valueOf(items!, name)]
     const chosen = /Exactly one of `(\w+)`/.exec(description ?? '')?.[1]
@@ -38,8 +38,8 @@ export function exampleOf(operationId: string, schema: Schema, components: Recor
   }
 
   function hasExample(part: Schema): boolean {
-    const { examples, items } = known(part)
-    return examples !== undefined || (items !== undefined && hasExample(items))
+    const { examples, items, enum: values } = known(part)
+    return (examples !== undefined && !values) || (items !== undefined && hasExample(items))
   }
 
   function known(part: Schema): Known {

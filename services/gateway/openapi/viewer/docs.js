@@ -4,6 +4,10 @@ const paint = () => document.documentElement.classList.toggle('dark-mode', dark.
 paint()
 dark.addEventListener('change', paint)
 
+// In the header of a service, the viewer takes each click for its own.
+const unfolds = (event) => event.target.closest('.renderedMarkdown summary') && event.stopPropagation()
+document.addEventListener('click', unfolds, true)
+
 // The page keeps no token, and its policy lets it ask this gateway alone.
 SwaggerUIBundle({
   url: '/openapi.json',
