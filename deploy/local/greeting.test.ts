@@ -5,6 +5,9 @@ import { greeting } from './greeting.ts'
 
 const at = {
   url: 'http://localhost:8080',
+  publicUrl: 'http://localhost:8080',
+  adminPassword: 'pass-word',
+  moved: [],
   adminTokenFile: '/roster/.roster/admin-token',
   mailboxUrl: 'http://localhost:8025',
   logs: '/roster/.roster/log',
@@ -24,6 +27,19 @@ describe('the printed lines are bash', () => {
   ])('%s', (_, options) => {
     execFileSync('bash', ['-n', '-c', linesOf(greeting(options))])
   })
+})
+
+test('it names the administrator with the password, and the pages', () => {
+  const text = greeting(at)
+  expect(text).toMatch(/administrator +admin, with the password pass-word +\(\.roster\/admin-password, /)
+  for (const page of ['8080/ui/account', '8080/docs', '8025']) expect(text).toContain(`http://localhost:${page}`)
+})
+
+// The output of such a start is a log that others read.
+test('where Roster is reached from elsewhere, the greeting shows no password, but where it is', () => {
+  const text = greeting({ ...at, publicUrl: 'https://id.example.com' })
+  expect(text).not.toContain('pass-word')
+  expect(text).toContain('with the password in .roster/admin-password')
 })
 
 /** The lines that a reader pastes. */

@@ -1,5 +1,7 @@
 import { X509Certificate } from 'node:crypto'
-import { relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
+import type { Moved } from './servers.ts'
+import type { ServiceName } from './service-environment.ts'
 
 /**
  * The text that `npm start` prints once all is up: where things are, and lines to paste into bash. README shows the
@@ -8,11 +10,17 @@ import { relative, resolve } from 'node:path'
 export function greeting(at: {
   /** Such as `http://localhost:8080`. */
   url: string
+  /** The address that people have of it. */
+  publicUrl: string
   /** In PEM, and the file that it came from; with TLS only. */
   certificate?: string | undefined
   certificateFile?: string | undefined
   adminTokenFile: string
+  /** Of the first administrator, as it was made. Undefined where ROSTER_ADMIN_PASSWORD gave it. */
+  adminPassword?: string | undefined
   mailboxUrl: string | undefined
+  metricsPorts?: Record<ServiceName, number> | undefined
+  moved: Moved[]
   logs: string
   cwd: string
 }): string {
@@ -22,14 +30,22 @@ export function greeting(at: {
   return `
 Roster is up.
 
-  address      ${at.url}   (JSON, gRPC, gRPC-web and Connect)
-  admin token  ${token}
-  mailbox      ${at.mailboxUrl ?? 'none: mails go to SMTP_URL'}
-  logs         ${shown(at.logs, at.cwd)}
-  sign-in      ${at.url === 'http://localhost:8080' ? '' : `ROSTER_URL=${at.url} `}npm run example   (a web server that people sign in to)
-  account      ${at.url}/ui/account   (what people see of their own)
+  address        ${at.url}   (JSON, gRPC, gRPC-web and Connect)
+  administrator  admin, ${passwordOf(at)}
+  admin token    ${token}
+  account        ${at.publicUrl}/ui/account   (people sign in, and see what is theirs)
+  the API        ${at.publicUrl}/docs   (to read, and to try)
+  mailbox        ${at.mailboxUrl ?? 'none: mails go to SMTP_URL'}
+  metrics        ${metricsOf(at.metricsPorts)}
+  logs           ${shown(at.logs, at.cwd)}${at.moved.map(place).join('')}
 
-Try it: paste these lines into another terminal of this folder.
+In another terminal of this folder:
+
+  npm run example             a web server that people sign in to
+  npm run example -- page     a page in the browser, and an API that it calls
+  npm run roster -- status    what runs, and what waits
+
+Or paste these lines:
 
 AUTH="Authorization: Bearer $(cat ${token})"; JSON='Content-Type: application/json'; N=$RANDOM
 # 1. a machine user, under an id of your choice
@@ -44,6 +60,24 @@ ${curl} ${url}/v2/users/ada-$N/email/verify -H "$JSON" -d '{"verificationCode":"
 
 Ctrl-C stops everything.
 `
+}
+
+// Whoever reads the output of one that is reached from elsewhere, such as a log, need not be an administrator.
+function passwordOf({ publicUrl, adminPassword, adminTokenFile, cwd }: Parameters<typeof greeting>[0]): string {
+  const file = shown(join(dirname(adminTokenFile), 'admin-password'), cwd)
+  if (adminPassword === undefined) return `with a password that is not in ${file}`
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(publicUrl).hostname)
+  return `with the password ${isLocal ? `${adminPassword}   (${file}, until it is changed)` : `in ${file}`}`
+}
+
+function metricsOf(ports: Record<ServiceName, number> | undefined): string {
+  if (!ports) return 'off   (on: OTEL_METRICS_EXPORTER=prometheus npm start)'
+  const each = Object.entries(ports).map(([name, port]) => `http://localhost:${port}/metrics   (${name})`)
+  return each.join(`\n${' '.repeat(17)}`)
+}
+
+function place({ name, usual, port }: Moved): string {
+  return `\n  moved          ${name} to port ${port}: another program holds ${usual}`
 }
 
 // A file may also have been given by its content, and a certificate need not name this machine.

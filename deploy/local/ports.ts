@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
-import { createServer } from 'node:net'
+import { isFree } from './before-install/gateway-port.mjs'
 
 /**
- * A free TCP port on 127.0.0.1: the preferred one or the next free one above it; 0: any from 10000 to 29999. Systems
+ * A free TCP port of localhost: the preferred one or the next free one above it; 0: any from 10000 to 29999. Systems
  * give higher ones to outgoing connections, and one of those could take the port of a server that is being restarted.
  */
 export async function freePort(preferred: number): Promise<number> {
@@ -15,7 +15,7 @@ export async function freePort(preferred: number): Promise<number> {
     if (await isFree(port)) return port
     claimed.close()
   }
-  throw new Error(`No free port found on 127.0.0.1${preferred === 0 ? '' : ` from ${preferred} to ${preferred + 99}`}.`)
+  throw new Error(`No free port found on localhost${preferred === 0 ? '' : ` from ${preferred} to ${preferred + 99}`}.`)
 }
 
 // A port given away is not bound yet, and another start may look at this moment. The UDP port of the same number, which no
@@ -25,14 +25,6 @@ async function claim(port: number): Promise<Socket | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket | undefined>()
   socket.once('error', (error) => (isTaken(error) ? resolve(undefined) : reject(error)))
   socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(socket.unref()))
-  return promise
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-  server.once('error', (error) => (isTaken(error) ? resolve(false) : reject(error)))
-  server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   return promise
 }
 

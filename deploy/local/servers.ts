@@ -25,6 +25,15 @@ export interface ServersOptions {
   env?: Record<string, string | undefined>
   /** Hears of slow steps, such as an installation. Default: the console. */
   say?: (line: string) => void
+  /** Has the names of the servers that are not up yet. */
+  waiting?: Set<string>
+}
+
+/** A server whose usual port another program holds. */
+export interface Moved {
+  name: string
+  usual: number
+  port: number
 }
 
 /** The servers that Roster stands on. A handle is undefined where the server was given by URL. */
@@ -42,6 +51,7 @@ export interface Servers {
   nats: Daemon | undefined
   redis: Daemon | undefined
   mailbox: Mailbox | undefined
+  moved: Moved[]
   /** Stops the servers that were started here. */
   stop(): Promise<void>
 }
@@ -51,12 +61,18 @@ export interface Servers {
  * leaves nothing behind.
  */
 export async function startServers(options: ServersOptions = {}): Promise<Servers> {
-  const { ephemeral = false, say = console.log, env = process.env } = options
+  const { ephemeral = false, say = console.log, env = process.env, waiting = new Set() } = options
   const throwaway = ephemeral && !options.dataDir ? mkdtempSync(join(tmpdir(), 'roster-')) : undefined
   if (throwaway) chmodSync(throwaway, 0o711)
   const home = openHome(throwaway ?? options.dataDir)
   const watchdog = startWatchdog(home.run, throwaway)
-  const port = (preferred: number) => freePort(options.ports === 'random' ? 0 : preferred)
+  const moved: Moved[] = []
+  const portOf = async (name: string, usual: number) => {
+    if (options.ports === 'random') return freePort(0)
+    const port = await freePort(usual)
+    if (port !== usual) moved.push({ name, usual, port })
+    return port
+  }
   const begun: { stop(): Promise<void> }[] = []
 
   const stop = async () => {
@@ -64,22 +80,32 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
     watchdog.dismiss()
     if (throwaway) rmSync(throwaway, { recursive: true, force: true })
   }
-  const start = <T extends { stop(): Promise<void> } | { server: Daemon }>(
+  const start = async <T extends { stop(): Promise<void> } | { server: Daemon }>(
+    name: string,
     url: string | undefined,
     begin: () => Promise<T>,
-  ) =>
-    url
-      ? Promise.resolve(undefined)
-      : begin().then((started) => {
-          begun.push('server' in started ? started.server : started)
-          return started
-        })
+  ) => {
+    if (url) return undefined
+    waiting.add(name)
+    const started = await begin()
+    waiting.delete(name)
+    begun.push('server' in started ? started.server : started)
+    return started
+  }
   const starting = [
-    start(env['DATABASE_URL'], async () => startPostgres(home, { port: await port(15432), ephemeral, say })),
-    start(env['NATS_URL'], async () => startNats(home, { port: await port(14222), say })),
-    start(env['REDIS_URL'], async () => startRedis(home, { port: await port(16379), ephemeral, say })),
-    start(env['SMTP_URL'], async () =>
-      startMailbox({ folder: mailFolder(home.dir), smtpPort: await port(1025), httpPort: await port(8025) }),
+    start('PostgreSQL', env['DATABASE_URL'], async () =>
+      startPostgres(home, { port: await portOf('PostgreSQL', 15432), ephemeral, say }),
+    ),
+    start('NATS', env['NATS_URL'], async () => startNats(home, { port: await portOf('NATS', 14222), say })),
+    start('Redis', env['REDIS_URL'], async () =>
+      startRedis(home, { port: await portOf('Redis', 16379), ephemeral, say }),
+    ),
+    start('the mailbox', env['SMTP_URL'], async () =>
+      startMailbox({
+        folder: mailFolder(home.dir),
+        smtpPort: await portOf('SMTP', 1025),
+        httpPort: await portOf('the mailbox', 8025),
+      }),
     ),
   ] as const
   const failed = (await Promise.allSettled(starting)).find((result) => result.status === 'rejected')
@@ -99,6 +125,7 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
     nats: nats?.server,
     redis: redis?.server,
     mailbox,
+    moved,
     stop,
   }
 }

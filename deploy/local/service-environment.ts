@@ -17,6 +17,8 @@ export interface ServicesOptions {
   /** The URL that clients use for the gateway. Default: localhost with the port. */
   publicUrl?: string
   adminTokenFile: string
+  /** Of Prometheus, where that is asked for. Default: those of `usualMetricsPorts`. */
+  metricsPorts?: Record<ServiceName, number> | undefined
   /** The root that each service's keys are derived from: 32 bytes in base64. No service is given it. */
   encryptionKey: string
   /**
@@ -56,16 +58,26 @@ export function serviceEnvironment(
     PUBLIC_URL: options.publicUrl ?? localUrl(options),
     NATS_URL: servers.natsUrl[name],
     ...own(name, servers, options),
-    ...metricsPort(name, Object.fromEntries(inherited)),
+    ...metricsPort(name, options),
     ...deriveKeys(options.encryptionKey)[name],
   }
 }
 
-// Each process has a port of its own for Prometheus: the one that is asked for, or one of the next ones.
-function metricsPort(name: ServiceName, env: Record<string, string | undefined>): Record<string, string> {
-  if (!env['OTEL_METRICS_EXPORTER']?.includes('prometheus')) return {}
+/** Each process has a port of its own for Prometheus: the one that is asked for, or one of the next ones. */
+export function usualMetricsPorts(
+  env: Record<string, string | undefined> = process.env,
+): Record<ServiceName, number> | undefined {
+  if (!env['OTEL_METRICS_EXPORTER']?.includes('prometheus')) return undefined
   const first = Number(env['OTEL_EXPORTER_PROMETHEUS_PORT'] || 9464)
-  return { OTEL_EXPORTER_PROMETHEUS_PORT: String(first + serviceNames.indexOf(name)) }
+  return Object.fromEntries(serviceNames.map((name, index) => [name, first && first + index])) as Record<
+    ServiceName,
+    number
+  >
+}
+
+function metricsPort(name: ServiceName, { metricsPorts, env }: ServicesOptions): Record<string, string> {
+  const ports = metricsPorts ?? usualMetricsPorts(env)
+  return ports ? { OTEL_EXPORTER_PROMETHEUS_PORT: String(ports[name]) } : {}
 }
 
 function own(name: ServiceName, servers: Servers, options: ServicesOptions): Record<string, string | undefined> {

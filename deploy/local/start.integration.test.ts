@@ -1,10 +1,14 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { makeCertificate } from '../../services/gateway/testing/certificate.ts'
+import { runningInstance } from './instance.ts'
 import { isAlive, type PidEntry } from './pid-files.ts'
 import { freePort } from './ports.ts'
 
@@ -31,6 +35,7 @@ test('it brings all up, says where, refuses a second start, and stops all at Ctr
     .map((entry) => entry.name)
     .toSorted()
   expect(names).toEqual(['gateway', 'grants', 'idp', 'nats', 'notifier', 'postgres', 'redis', 'users'])
+  expect(runningInstance(join(folder, 'home'))).toMatchObject({ url: /address +(\S+)/.exec(first.output())![1] })
   const { databaseUrl, natsUrl } = JSON.parse(readFileSync(join(folder, 'home/operator.json'), 'utf8'))
   expect([databaseUrl, natsUrl].map((url) => new URL(url).username)).toEqual(['roster_operator', 'operator'])
   const second = launch()
@@ -41,7 +46,44 @@ test('it brings all up, says where, refuses a second start, and stops all at Ctr
   first.process.kill('SIGINT') // npm passes on what the terminal sent already
   expect(await first.ended).toBe(0)
   expect(entries.filter(isAlive)).toEqual([])
+  expect(runningInstance(join(folder, 'home'))).toBeUndefined()
   expect(readFileSync(join(folder, 'home/log/users.log'), 'utf8')).toContain('bye')
+})
+
+test(
+  'what listens behind the gateway goes to the next free port, and the greeting says so',
+  { timeout: 60_000 },
+  async () => {
+    const metrics = await freePort(0)
+    const held = [8025, metrics].map((port) => createServer().listen(port, '127.0.0.1'))
+    onTestFinished(() => held.forEach((server) => server.close()))
+    // One that another program has already is as good.
+    await Promise.all(held.map((server) => once(server, 'listening').catch(() => {})))
+    const prometheus = { OTEL_METRICS_EXPORTER: 'prometheus', OTEL_EXPORTER_PROMETHEUS_PORT: String(metrics) }
+    const output = (await up(prometheus)).output()
+    const [, mailbox] = /moved +the mailbox to port (\d+): another program holds 8025$/m.exec(output)!
+    expect(output).toMatch(new RegExp(`mailbox +http://localhost:${mailbox}$`, 'm'))
+    expect(output).toContain(`"localhost:${mailbox}/view/latest.txt`)
+    const [, users] = new RegExp(
+      `moved +the metrics of users to port (\\d+): another program holds ${metrics}$`,
+      'm',
+    ).exec(output)!
+    expect(output).toContain(`http://localhost:${users}/metrics   (users)`)
+    expect(environment('users')).toContain(`OTEL_EXPORTER_PROMETHEUS_PORT=${users}\0`)
+  },
+)
+
+test('the gateway keeps its port, and says at once who holds it', { timeout: 60_000 }, async () => {
+  const holder = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void holder.close())
+  await once(holder, 'listening')
+  const { port } = holder.address() as AddressInfo
+  const started = launch({ PORT: String(port) })
+  expect(await started.ended).toBe(1)
+  expect(started.output()).toMatch(
+    new RegExp(`^Port ${port} is held by node \\(process ${process.pid}, .* PORT=\\d+ npm start\\n$`),
+  )
+  expect(existsSync(join(folder, 'home/postgres'))).toBe(false)
 })
 
 test('each service is given the secrets that it needs and no other', { timeout: 60_000 }, async () => {
@@ -82,8 +124,6 @@ test('with TLS it becomes ready, and the lines that it prints work when pasted',
   const { stdout } = await promisify(execFile)('bash', ['-ec', lines])
   const done = { details: { sequence: expect.any(String) } }
   expect(stdout.split(/(?<=\})(?=\{)/).map((answer) => JSON.parse(answer))).toMatchObject([done, done, done])
-  const environment = (name: string) =>
-    readFileSync(`/proc/${pidFiles().find((entry) => entry.name === name)!.pid}/environ`, 'utf8')
   expect(environment('gateway')).toContain('TLS_KEY')
   for (const name of ['users', 'grants', 'idp', 'notifier']) expect(environment(name)).not.toContain('TLS_')
 })
@@ -105,7 +145,7 @@ test(
   async () => {
     writeFileSync(join(folder, 'other.ts'), `console.error("KEY is not set"); process.exit(1);`)
     writeFileSync(join(folder, 'gateway.ts'), other)
-    const first = launch({ PORT: String(await freePort(0)) })
+    const first = launch()
     expect(await first.ended).toBe(1)
     expect(first.output()).toMatch(/(users|grants|idp|notifier) ended before it was ready\.\n.*log:\n  KEY is not set/)
     expect(pidFiles()).toEqual([])
@@ -114,9 +154,9 @@ test(
 
 test('a service that refuses its settings stops the start with its own sentence', { timeout: 60_000 }, async () => {
   writeFileSync(join(folder, 'start.ts'), realStarter)
-  const started = launch({ PORT: String(await freePort(0)), SESSIONS_PER_USER: 'many' })
+  const started = launch({ SESSIONS_PER_USER: 'many' })
   expect(await started.ended).toBe(1)
-  expect(started.output()).toMatch(/^users does not start: .*SESSIONS_PER_USER.*\n$/)
+  expect(started.output()).toMatch(/^users does not start: .*SESSIONS_PER_USER.*\n$/m)
 })
 
 test('Ctrl-C while it is still starting leaves nothing behind', { timeout: 60_000 }, async () => {
@@ -126,7 +166,7 @@ test('Ctrl-C while it is still starting leaves nothing behind', { timeout: 60_00
   const entries = pidFiles()
   first.process.kill('SIGINT')
   expect(await first.ended).toBe(0)
-  expect(first.output()).toMatch(/^Stopping \.\.\.\n$/)
+  expect(first.output()).toMatch(/^Stopping \.\.\.\n$/m)
   await vi.waitFor(() => expect(entries.filter(isAlive)).toEqual([]), { timeout: 10_000 })
 })
 
@@ -149,7 +189,7 @@ test('a service that waits for something does not keep the rest from starting, a
 })
 
 async function up(env: Record<string, string> = {}): Promise<Started> {
-  const started = launch({ PORT: String(await freePort(0)), ...env })
+  const started = launch(env)
   await vi.waitFor(() => expect(started.output()).toContain('Ctrl-C stops everything.'), {
     timeout: 45_000,
     interval: 50,
@@ -159,7 +199,7 @@ async function up(env: Record<string, string> = {}): Promise<Started> {
 
 function launch(env: Record<string, string> = {}): Started {
   const child = spawn(process.execPath, [join(folder, 'start.ts')], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], PORT: '0', ...env },
     stdio: 'pipe',
   })
   let output = ''
@@ -168,6 +208,10 @@ function launch(env: Record<string, string> = {}): Started {
   const started = { process: child, output: () => output, ended }
   running.push(started)
   return started
+}
+
+function environment(name: string): string {
+  return readFileSync(`/proc/${pidFiles().find((entry) => entry.name === name)!.pid}/environ`, 'utf8')
 }
 
 function pidFiles(): PidEntry[] {

@@ -1,11 +1,15 @@
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { readText } from '#lib/config/read-config'
 import { provision, storingServices, type StoringService } from '../provision.ts'
 import { deriveKeys } from '../derive-keys.ts'
+import { gatewayPort } from './before-install/gateway-port.mjs'
+import { openProgress } from './before-install/progress.mjs'
 import { bundledEntry } from './bundles.ts'
 import { greeting } from './greeting.ts'
 import { openHome, type Home } from './home.ts'
 import { AlreadyRunning, claimInstance } from './instance.ts'
+import { freeMetricsPorts } from './metrics-ports.ts'
 import { stopStale } from './pid-files.ts'
 import { keepOperatorUrls } from './operator-urls.ts'
 import { freePort } from './ports.ts'
@@ -46,36 +50,46 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
   })
   await stopStale(home.run)
   const env = withFiles(process.env)
+  const wanted = await gatewayPort(env)
+  const port = wanted === 0 ? await freePort(0) : wanted
 
-  const [servers, bundled] = await Promise.all([
-    startServers({ dataDir: home.dir, env }),
-    entry ?? bundledEntry(console.log),
-  ])
+  const { line, step } = openProgress(console.log)
+  const waiting = new Set<string>()
+  const [servers, bundled] = await step(
+    'Starting the servers, and bundling the services',
+    () => Promise.all([startServers({ dataDir: home.dir, env, say: line, waiting }), entry ?? bundle(waiting, line)]),
+    () => `waiting for ${[...waiting].join(', ')}`,
+  )
   parts.push(servers)
-  const databaseUrls = await provision(servers.databaseUrl, databasePasswords(home), {
-    dedicated: servers.postgres !== undefined,
-    say: console.log,
-  })
-  const port = env['PORT'] ? Number(env['PORT']) : await freePort(8080)
+  const databaseUrls = await step('Preparing the databases', () =>
+    provision(servers.databaseUrl, databasePasswords(home), {
+      dedicated: servers.postgres !== undefined,
+      say: line,
+    }),
+  )
   const adminTokenFile = env['ROSTER_ADMIN_TOKEN_FILE'] ?? join(home.dir, 'admin-token')
   const url = localUrl({ port, env })
   const publicUrl = env['PUBLIC_URL'] ?? url
   const encryptionKey = env['ROSTER_ENCRYPTION_KEY'] ?? home.key('encryption-key')
-  const services = await startServices(servers, {
-    databaseUrls,
-    port,
-    publicUrl,
-    adminTokenFile,
-    encryptionKey,
-    env,
-    entry: bundled,
-  })
+  const { metricsPorts, moved } = await freeMetricsPorts(env)
+  const services = await step('Starting the services', () =>
+    startServices(servers, {
+      databaseUrls,
+      port,
+      publicUrl,
+      adminTokenFile,
+      metricsPorts,
+      encryptionKey,
+      env,
+      entry: bundled,
+    }),
+  )
   const keepers = [servers.postgres, servers.nats, servers.redis].flatMap((server) =>
     server ? keepAlive(server, console.log) : [],
   )
   parts.push({ stop: async () => keepers.forEach((keeper) => keeper.dismiss()) }, services)
   up = true
-  instance.announce(url)
+  instance.announce({ url, publicUrl })
   const { redisUrl, natsUrl } = servers
   keepOperatorUrls(home, {
     databaseUrl: databaseUrls.operator!,
@@ -86,14 +100,32 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
   console.log(
     greeting({
       url,
+      publicUrl,
       certificate: certificateOf(env),
       certificateFile: env['TLS_CERT'] ? undefined : env['TLS_CERT_FILE'],
       adminTokenFile,
+      adminPassword: adminPassword(env, adminTokenFile),
       mailboxUrl: servers.mailboxUrl,
+      metricsPorts,
+      moved: [...servers.moved, ...moved],
       logs: join(home.dir, 'log'),
       cwd: process.cwd(),
     }),
   )
+}
+
+async function bundle(waiting: Set<string>, say: (line: string) => void) {
+  const name = 'the bundles of the services'
+  waiting.add(name)
+  const entry = await bundledEntry(say)
+  waiting.delete(name)
+  return entry
+}
+
+// Written beside the token, at the first start.
+function adminPassword(env: Record<string, string | undefined>, adminTokenFile: string): string | undefined {
+  const file = join(dirname(adminTokenFile), 'admin-password')
+  return env['ROSTER_ADMIN_PASSWORD'] || !existsSync(file) ? undefined : readFileSync(file, 'utf8').trim()
 }
 
 function databasePasswords(home: Home): Record<StoringService | 'operator', string> {

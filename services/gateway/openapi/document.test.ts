@@ -15,6 +15,8 @@ import { registry } from '#lib/registry'
 import { createChecker, type OpenApi, operationsOf, resolve } from '#test/support/openapi'
 import { faults, valid } from '#test/support/requests'
 import { openApiDocument } from './document.ts'
+import { exampleBodies } from './example-bodies.ts'
+import { serviceOrder } from './service-order.ts'
 
 const document = openApiDocument('https://id.example.com/') as unknown as OpenApi
 const operations = operationsOf(document)
@@ -41,6 +43,12 @@ test('it says nothing of internal methods, of pages and of their messages', () =
 test('each operation has an id of its own, and the first route of a method its name', () => {
   expect(byId.size).toBe(operations.length)
   for (const { desc } of routed) expect(byId.get(desc.name)?.operation.tags).toEqual([desc.parent.name])
+})
+
+test('services come in the order in which one needs them, and each has its place there', () => {
+  const names = document.tags.map(({ name }) => name)
+  expect(names).toEqual(serviceOrder)
+  expect(names.slice(0, 3)).toEqual(['UserService', 'PasswordService', 'SessionService'])
 })
 
 test('it names the server, once and without a slash at its end', () => {
@@ -128,9 +136,28 @@ describe('an example of a request', () => {
     const of = (id: string) => bodies.find((body) => body.id === id)!.example
     expect(of('UpdateMyProfile')).toEqual({ firstName: 'Ada', lastName: 'Lovelace', displayName: 'Ada Lovelace' })
     expect(of('UpdateIDP')).toEqual({ name: 'Example Inc.' })
-    expect(of('AddMachineUser')).toEqual({ userName: 'deploy-robot', name: 'Deployment robot' })
+    expect(of('AddMachineUser')).toMatchObject({ userName: 'deploy-robot', name: 'Deployment robot' })
     expect(of('SetEmail')).toEqual({ email: 'ada@example.com' })
-    expect(of('AddUserGrant')).toEqual({ projectId: expect.stringMatching(/^[0-9a-f-]{36}$/), roleKeys: ['reader'] })
+    expect(of('AddUserGrant')).toEqual({ projectId: 'shop', roleKeys: ['reader'] })
+  })
+
+  test('has no value that is the name of its field', () => {
+    const named = (value: unknown): string[] =>
+      typeof value !== 'object' || value === null
+        ? []
+        : Object.entries(value).flatMap(([name, each]) => [
+            ...([each].flat().includes(name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`))
+              ? [name]
+              : []),
+            ...named(each),
+          ])
+    expect(bodies.flatMap(({ id, example }) => named(example).map((name) => `${id}: ${name}`))).toEqual([])
+    const inPaths = operations.flatMap(({ operation }) => operation.parameters.map((each) => resolve(document, each)))
+    expect(inPaths.filter((each) => each.in === 'path' && each['example'] === undefined)).toEqual([])
+  })
+
+  test('is of an operation that there is', () => {
+    expect(Object.keys(exampleBodies).filter((id) => !byId.has(id))).toEqual([])
   })
 })
 

@@ -7,6 +7,7 @@ import { exampleOf } from './examples.ts'
 import { headers, parameters } from './headers.ts'
 import { operationsOf } from './operations.ts'
 import { createSchemas, type Schema } from './schemas.ts'
+import { serviceOrder } from './service-order.ts'
 
 /**
  * The OpenAPI 3.1 document of everything that the gateway offers over HTTP, made from the descriptor set. Clients reach
@@ -32,7 +33,7 @@ export function openApiDocument(publicUrl: string): Schema {
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl.replace(/\/+$/, '') }],
-    tags: [...new Set(offered.map(({ desc }) => desc.parent))].map(tagOf),
+    tags: [...new Set(offered.map(({ desc }) => desc.parent))].toSorted((a, b) => placeOf(a) - placeOf(b)).map(tagOf),
     paths,
     components: {
       schemas: components,
@@ -66,9 +67,14 @@ const securitySchemes = {
   client: { type: 'http', scheme: 'basic', description: 'The id and the secret of a machine user (RFC 6749).' },
 }
 
-function addExample({ requestBody }: Schema, components: Record<string, Schema>) {
+function placeOf({ name }: DescService): number {
+  const place = serviceOrder.indexOf(name)
+  return place === -1 ? serviceOrder.length : place
+}
+
+function addExample({ requestBody, operationId }: Schema, components: Record<string, Schema>) {
   const { content = {} } = (requestBody ?? {}) as { content?: Record<string, { schema: Schema; example?: unknown }> }
-  for (const media of Object.values(content)) media.example = exampleOf(media.schema, components)
+  for (const media of Object.values(content)) media.example = exampleOf(operationId as string, media.schema, components)
 }
 
 function tagOf(service: DescService): Schema {

@@ -1,11 +1,13 @@
+import { exampleBodies } from './example-bodies.ts'
+import { exampleValues } from './example-values.ts'
 import type { Schema } from './schemas.ts'
 
 /**
- * A body for readers that fits its schema: what it must have, and what has an example in proto/. Where proto/ has none,
- * a text is the name of its field.
+ * A body for readers that fits its schema: the one of example-bodies.ts, or what it must have and what has an example in
+ * proto/, with values that are sensible for the names of the fields.
  */
-export function exampleOf(schema: Schema, components: Record<string, Schema>): unknown {
-  return valueOf(schema, '')
+export function exampleOf(operationId: string, schema: Schema, components: Record<string, Schema>): unknown {
+  return exampleBodies[operationId] ?? valueOf(schema, '')
 
   function valueOf(part: Schema, name: string): unknown {
     const {
@@ -20,6 +22,8 @@ export function exampleOf(schema: Schema, components: Record<string, Schema>): u
       ...rest
     } = known(part)
     if (examples) return examples[0]
+    // A field and a message may have one name.
+    if (type !== 'object' && !(items && known(items).enum) && name in exampleValues) return exampleValues[name]
     if (values) return values.find((value) => !value.endsWith('_UNSPECIFIED'))
     if (type === 'array') return [valueOf(items!, name)]
     const chosen = [...(description ?? '').matchAll(/Exactly one of `(\w+)`/g)].map(([, name]) => name)
@@ -34,8 +38,8 @@ export function exampleOf(schema: Schema, components: Record<string, Schema>): u
   }
 
   function hasExample(part: Schema): boolean {
-    const { examples, items } = known(part)
-    return examples !== undefined || (items !== undefined && hasExample(items))
+    const { examples, items, enum: values } = known(part)
+    return (examples !== undefined && !values) || (items !== undefined && hasExample(items))
   }
 
   function known(part: Schema): Known {

@@ -2,6 +2,7 @@ import type { DescField } from '@bufbuild/protobuf'
 import type { Access, HttpRule, Method } from '#lib/rpc/methods'
 import { commentOf, jsonCommentOf } from './comments.ts'
 import { errorsOf } from './errors.ts'
+import { examplePathValue } from './example-values.ts'
 import { referHeaders, referParameters } from './headers.ts'
 import { type Form, isElsewhere, neededOf, type Schema, type Schemas } from './schemas.ts'
 import { wellKnown } from './well-known.ts'
@@ -39,7 +40,7 @@ function operationOf(method: Method, rule: HttpRule, index: number, schemas: Sch
     ...(deprecatedSince !== undefined && { deprecated: true }),
     security: securityOf(method),
     parameters: [
-      ...bound.map((field) => pathParameter(field, schemas)),
+      ...bound.map((field) => pathParameter(method, field, schemas)),
       ...(rule.hasBody || method.oauth ? [] : queryParameters(method, bound, schemas)),
       ...headersOf(method, access),
     ],
@@ -60,9 +61,17 @@ function spaced(name: string): string {
   return words.map((word, index) => (index > 0 && /^[A-Z][a-z]+$/.test(word) ? word.toLowerCase() : word)).join(' ')
 }
 
-function pathParameter(field: DescField, schemas: Schemas): Schema {
+function pathParameter({ desc }: Method, field: DescField, schemas: Schemas): Schema {
+  const example = examplePathValue(desc.name, field.jsonName)
   const { description, ...schema } = schemas.field(field, 'request')
-  return { name: field.jsonName, in: 'path', required: true, ...(description ? { description } : {}), schema }
+  return {
+    name: field.jsonName,
+    in: 'path',
+    required: true,
+    ...(description ? { description } : {}),
+    schema,
+    ...(example !== undefined && { example }),
+  }
 }
 
 // A message has no form in a query, unless JSON writes it as a text.

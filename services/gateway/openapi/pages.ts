@@ -11,6 +11,7 @@ export function describeApi(publicUrl: string): Pages {
     ['/docs', page],
     ['/docs/', page],
     ['/docs/docs.js', createPage('text/javascript; charset=utf-8', () => own('docs.js'))],
+    ['/docs/docs.css', createPage('text/css; charset=utf-8', () => own('docs.css'))],
     ['/docs/swagger-ui.css', createPage('text/css; charset=utf-8', () => viewer('swagger-ui.css'))],
     ['/docs/swagger-ui-bundle.js', createPage('text/javascript; charset=utf-8', () => viewer('swagger-ui-bundle.js'))],
   ])

@@ -3,6 +3,7 @@ import { aliasOf } from '#lib/rpc/aliases'
 import type { Method } from '#lib/rpc/methods'
 import { validate } from '#lib/rpc/validate'
 import { commentOf, jsonCommentOf } from './comments.ts'
+import { exampleValues } from './example-values.ts'
 import { constraintsOf, isRequired } from './rules.ts'
 import { wellKnown } from './well-known.ts'
 import { isSpread } from '../protocols/oauth/write.ts'
@@ -82,7 +83,7 @@ export function createSchemas(methods: readonly Method[]): Schemas {
     const { schema, text } = form === 'answer' ? { schema: {}, text: [] } : constraintsOf(desc)
     const comment = [textOf(desc, form), ...text, desc.oneof && choiceOf(desc.oneof, form)].filter(Boolean).join(' ')
     return {
-      ...merge(shape(desc, form), schema),
+      ...merge(form === 'request' ? shape(desc, form) : withExample(desc, shape(desc, form)), schema),
       ...describe(comment),
       ...(desc.deprecated && { deprecated: true }),
     }
@@ -109,6 +110,9 @@ export function createSchemas(methods: readonly Method[]): Schemas {
       type: 'string',
       ...describe(description),
       enum: desc.values.map(({ name }) => name),
+      ...(desc.values.length > 1 && {
+        examples: [desc.values[desc.values[0]!.name.endsWith('_UNSPECIFIED') ? 1 : 0]!.name],
+      }),
     }))
   }
 
@@ -153,6 +157,15 @@ function shortNameOf({ typeName, file }: DescMessage | DescEnum): string {
 /** The name of a field in the JSON of a form. */
 export function nameOf({ name, jsonName }: Pick<DescField, 'name' | 'jsonName'>, form: Form): string {
   return form === 'oauth' ? name : jsonName
+}
+
+// What readers of an answer see. The examples of requests are whole bodies: examples.ts.
+function withExample(desc: DescField, shape: Schema): Schema {
+  const { parent, jsonName, name } = desc
+  const isList = desc.fieldKind === 'list' && desc.listKind === 'scalar'
+  const value = exampleValues[`${parent.name}.${jsonName}`] ?? exampleValues[jsonName] ?? exampleValues[name]
+  const fits = (isList || desc.fieldKind === 'scalar') && isList === Array.isArray(value)
+  return value !== undefined && fits ? { ...shape, examples: [value] } : shape
 }
 
 function textOf(desc: DescMessage | DescField, form: Form): string | undefined {

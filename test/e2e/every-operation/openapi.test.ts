@@ -30,6 +30,24 @@ afterAll(async () => {
 })
 
 describe.skipIf(byUrl)(`the OpenAPI document of a running Roster${why}`, () => {
+  test('has examples that work as they are, sent one after the other, for what a newcomer tries', async () => {
+    const operations = operationsOf(document)
+    for (const id of firstSteps) {
+      const { path, verb, operation } = operations.find((each) => each.operation.operationId === id)!
+      const named = new Map(
+        operation.parameters.map((each) => resolve(document, each)).map((each) => [each.name, each]),
+      )
+      const filled = path.replaceAll(/\{(.+?)\}/g, (_, name: string) => named.get(name)!.example)
+      const example = operation.requestBody?.content['application/json']!.example
+      const headers = { authorization: `Bearer ${house.adminToken}`, 'content-type': 'application/json' }
+      const body = example && JSON.stringify(example)
+      const answer = await fetch(house.url + filled, { method: verb, headers, ...(body && { body }) })
+      expect(answer.status, `${id} ${filled} ${body}: ${await answer.clone().text()}`).toBe(200)
+      // Those of a bulk are refused each.
+      expect(await answer.text()).not.toContain('"error"')
+    }
+  })
+
   test('is enough to call every path: each answer has a status and a body that it describes', async () => {
     const check = createChecker(document)
     const faults: string[] = []
@@ -61,6 +79,46 @@ describe.skipIf(byUrl)(`the OpenAPI document of a running Roster${why}`, () => {
         for (const name of Object.keys(way)) expect(document.components['securitySchemes']).toHaveProperty(name)
   })
 })
+
+/** What a newcomer tries, in the order of the page /docs. */
+const firstSteps = [
+  'AddHumanUser',
+  'AddMachineUser',
+  'BulkAddUsers',
+  'SearchUsers',
+  'GetUser',
+  'UpdateHumanProfile',
+  'UpdateMachine',
+  'CreateSession',
+  'AddOrganization',
+  'GetOrganization',
+  'AddOrganizationMember',
+  'AddProject',
+  'GetProject',
+  'UpdateProject',
+  'AddProjectRole',
+  'BulkAddProjectRoles',
+  'UpdateProjectRole',
+  'AddProjectGrant',
+  'AddOIDCApplication',
+  'AddAPIApplication',
+  'AddUserGrant',
+  'BulkAddUserGrants',
+  'SearchUserGrants',
+  'ListUserRoles',
+  'AddPersonalAccessToken',
+  'AddMachineKey',
+  'AddMachineSecret',
+  'ExplainPermission',
+  'ExplainSignIn',
+  'UpdateLoginPolicy',
+  'SearchEvents',
+  'AddOIDCIDP',
+  'AddOAuthIDP',
+  'AddJWTIDP',
+  'AddLDAPIDP',
+  'RequestPasswordReset',
+]
 
 /** Additions come first and removals last: the objects are there for the others. */
 function inOrder<T extends { path: string; verb: string; operation: OpenApiOperation }>(operations: T[]): T[] {

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { freePort } from '../../../deploy/local/ports.ts'
 import { projectRoot } from '../../../deploy/local/home.ts'
-import { type Example, registerExample } from '../../../examples/register.ts'
 import { admin, type ExampleHuman, newHuman, newOrganization, ok, unique } from '../../examples/people.ts'
 import { call } from '../clients/encodings.ts'
 
@@ -17,7 +18,10 @@ let browser: Browser
 let reader: ExampleHuman
 const programs: ChildProcess[] = []
 
+const folder = mkdtempSync(join(tmpdir(), 'roster-examples-'))
+
 beforeAll(async () => {
+  writeFileSync(join(folder, 'admin-token'), adminToken)
   if (missing) return
   const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
   browser = await chromium.launch({ executablePath, args })
@@ -25,75 +29,98 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   for (const program of programs) program.kill()
+  rmSync(folder, { recursive: true })
 })
 
-interface Registered extends Example {
-  port: string
-  origin: string
+interface Started {
+  output: () => string
+  ended: Promise<unknown>
 }
 
-async function register(which: Example['which'], port = ''): Promise<Registered> {
-  const itsPort = port || String(await freePort(0))
-  const origin = `http://localhost:${itsPort}`
-  return { ...(await registerExample({ issuer: url, token: adminToken, which, origin })), port: itsPort, origin }
-}
-
-/** Runs a program of examples/, as `npm run example` does. Resolves with its address when it listens. */
-async function run(file: string, env: Record<string, string>): Promise<string> {
-  const program = spawn(process.execPath, [join(projectRoot, 'examples', file)], { env: { ...process.env, ...env } })
+/** `npm run example`, with these arguments. */
+function start(args: string[], env: Record<string, string> = {}): Started {
+  const settings = { ROSTER_URL: url, ROSTER_ADMIN_TOKEN_FILE: join(folder, 'admin-token'), ...env }
+  const program = spawn(process.execPath, [join(projectRoot, 'examples/start.ts'), ...args], {
+    env: { ...process.env, ...settings },
+  })
   programs.push(program)
   let said = ''
   for (const stream of [program.stdout, program.stderr]) stream.on('data', (chunk: Buffer) => (said += String(chunk)))
-  return vi.waitFor(() => {
-    const [address] = /http:\/\/localhost:\d+/.exec(said) ?? []
-    expect(address, said).toBeDefined()
-    return address!
-  })
+  return { output: () => said, ended: once(program, 'close') }
+}
+
+/** Resolves with the address that an example says when it listens. */
+async function addressOf({ output }: Started, what: string): Promise<string> {
+  return vi.waitFor(
+    () => {
+      const [, address] = new RegExp(`The ${what} is at (http://localhost:\\S+)`).exec(output()) ?? []
+      expect(address, output()).toBeDefined()
+      return address!
+    },
+    { timeout: 20_000 },
+  )
 }
 
 async function signIn(page: Page, { userName, password }: ExampleHuman) {
   await page.getByLabel('Login name').fill(userName)
   await page.getByLabel('Password').fill(password)
   await page.keyboard.press('Enter')
+}
+
+async function allow(page: Page) {
   await page.getByRole('button', { name: 'Allow', exact: true }).click()
 }
 
+test('an example says that no Roster runs, and where it looked', async () => {
+  const closed = `http://localhost:${await freePort(0)}`
+  const { output, ended } = start([], { ROSTER_URL: closed })
+  expect(await ended).toEqual([1, null])
+  expect(output()).toBe(`No Roster answers at ${closed}. Start it in another terminal of ${projectRoot}: npm start\n`)
+})
+
 describe.skipIf(missing)(`the examples in Chromium${missing ? ' (skipped: there is no Chromium)' : ''}:`, () => {
-  let web: Registered
-  let page: Registered
+  let web: Started
 
   beforeAll(async () => {
-    web = await register('web')
-    page = await register('page')
+    web = start(['--port', String(await freePort(0))])
+    await addressOf(web, 'example')
     reader = await newHuman(await newOrganization(), { password: unique('Password') })
     // The project is of another organization. So only the grant lets this person in.
-    const grant = { userId: reader.userId, projectId: web.projectId, roleKeys: ['reader'] }
-    ok(await call('AddUserGrant', grant, admin()))
+    ok(await call('AddUserGrant', { userId: reader.userId, projectId: 'example', roleKeys: ['reader'] }, admin()))
   })
 
-  test('a web server signs a person in, and out of itself', async () => {
-    // As at the second `npm run example`, which knows no secret of the first.
-    const { clientId, clientSecret, port, origin } = await register('web', web.port)
-    await run('web-server.js', { ISSUER: url, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, PORT: port })
-    const tab = await (await browser.newContext()).newPage()
-    await tab.goto(origin)
-    await tab.getByRole('link', { name: 'Sign in with Roster' }).click()
-    await signIn(tab, reader)
-    await tab.getByRole('heading', { name: 'Hello' }).waitFor()
-    await tab.getByText(reader.email).waitFor()
-    await tab.getByRole('button', { name: 'Sign out' }).click()
-    await tab.getByRole('link', { name: 'Sign in with Roster' }).waitFor()
+  test('two web servers beside each other sign a person in, and out of themselves', async () => {
+    const first = await addressOf(web, 'example')
+    // Its port is held, so it takes another, for which the same application is registered as well.
+    const second = start([], { PORT: new URL(first).port })
+    const other = await addressOf(second, 'example')
+    expect(second.output()).toContain(
+      `Another program has port ${new URL(first).port}: this is at ${new URL(other).port}.`,
+    )
+    for (const origin of [other, first]) {
+      const tab = await (await browser.newContext()).newPage()
+      await tab.goto(origin)
+      await tab.getByRole('link', { name: 'Sign in with Roster' }).click()
+      await signIn(tab, reader)
+      // Both are one application, which is asked for once.
+      if (origin === other) await allow(tab)
+      await tab.getByRole('heading', { name: 'Hello' }).waitFor()
+      await tab.getByText(reader.email).waitFor()
+      await tab.getByRole('button', { name: 'Sign out' }).click()
+      await tab.getByRole('link', { name: 'Sign in with Roster' }).waitFor()
+    }
+    const { applications } = ok(await call('SearchApplications', { projectId: 'example' }, admin()))
+    expect((applications as { name: string }[]).filter(({ name }) => name === 'Example: web')).toHaveLength(1)
   })
 
   test('a page signs a person in and calls an API, which wants a token and a role', async () => {
-    const { clientId, projectId, port, origin } = page
-    const api = { ISSUER: url, PROJECT_ID: projectId, PORT: String(await freePort(0)), ALLOWED_ORIGIN: origin }
-    const books = `${await run('resource-server.js', api)}/books`
-    await run('page/server.js', { ISSUER: url, CLIENT_ID: clientId, API: books, PORT: port })
+    const page = start(['page', '--port', '0'])
+    const [origin, books] = [await addressOf(page, 'page'), await addressOf(page, 'API')]
     const tab = await (await browser.newContext()).newPage()
     await tab.goto(origin)
     await tab.getByRole('button', { name: 'Sign in with Roster' }).click()
     await signIn(tab, reader)
+    await allow(tab)
     await tab.getByText('Signed in as').waitFor()
     await tab.getByRole('button', { name: 'Show the books' }).click()
     await tab.getByText('The Mythical Man-Month').waitFor()
