@@ -51,6 +51,7 @@ from django.core.management import execute_from_command_line  # noqa: E402
 from django.http import HttpResponse, HttpResponseForbidden, JsonResponse  # noqa: E402
 from django.middleware.csrf import get_token  # noqa: E402
 from django.urls import include, path  # noqa: E402
+from django.utils.html import format_html  # noqa: E402
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend  # noqa: E402
 
 
@@ -85,9 +86,13 @@ def home(request):
         return HttpResponse('<a href="/oidc/authenticate/">Sign in with Roster</a>')
     roles = ", ".join(group.name for group in request.user.groups.all())
     return HttpResponse(
-        f"Hello, {request.user.first_name}. Roles: {roles}"
-        '<form method="post" action="/oidc/logout/">'
-        f'<input type="hidden" name="csrfmiddlewaretoken" value="{get_token(request)}"><button>Sign out</button></form>'
+        format_html(
+            'Hello, {} ({})<form method="post" action="/oidc/logout/">'
+            '<input type="hidden" name="csrfmiddlewaretoken" value="{}"><button>Sign out</button></form>',
+            request.user.first_name,
+            roles,
+            get_token(request),
+        )
     )
 
 

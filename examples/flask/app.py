@@ -54,7 +54,7 @@ def callback():
 @app.errorhandler(OAuthError)
 def refused(error):
     app.logger.warning("sign-in refused: %s: %s", error.error, error.description)
-    return f"You are not signed in: {error.error}", 400
+    return {"error": error.error}, 400
 
 
 def needs(role):

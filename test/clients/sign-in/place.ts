@@ -73,9 +73,9 @@ export async function openPlace() {
     },
 
     /** Signs the person in on Roster's pages, and allows the application. */
-    async signIn(page: Page) {
-      await page.getByLabel('Login name').fill(person.userName)
-      await page.getByLabel('Password').fill(person.password)
+    async signIn(page: Page, { userName, password }: { userName: string; password: string } = person) {
+      await page.getByLabel('Login name').fill(userName)
+      await page.getByLabel('Password').fill(password)
       await page.keyboard.press('Enter')
       await page.getByRole('button', { name: 'Allow', exact: true }).click()
     },
