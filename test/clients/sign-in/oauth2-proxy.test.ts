@@ -7,11 +7,17 @@ import { freePort } from '../../../deploy/local/ports.ts'
 import { withoutChromium } from '../../support/chromium.ts'
 import { build, elsewhere, unlessThereIs } from '../build.ts'
 import { refreshes, signIn } from './browse.ts'
+import { expectLibrary, type Library } from './expect-library.ts'
 import { filesOf } from './files-of.ts'
 import { openPlace, type Place } from './place.ts'
 import { commandsOf, register } from './register.ts'
+import { versionIn } from './version-in.ts'
 
 const why = withoutChromium || elsewhere || unlessThereIs('go')
+
+const toInstall = commandsOf('oauth2-proxy.md', 'Install')
+const install = () => build('examples/oauth2-proxy', {}, `export GOBIN="$PWD"\n${toInstall}`)
+const cookieSecret = 'a secret of 32 letters or digits'
 
 describe.skipIf(why)(`oauth2-proxy before what has no sign-in${why}:`, () => {
   let place: Place
@@ -26,31 +32,33 @@ describe.skipIf(why)(`oauth2-proxy before what has no sign-in${why}:`, () => {
     await place?.close()
   })
 
+  const behind = () => `http://localhost:${(upstream.address() as AddressInfo).port}`
+
   test('it lets in who has the role, says who that is, refreshes, signs out at Roster, too, and nobody else', async () => {
     const file = 'oauth2-proxy/oauth2-proxy.cfg'
     const given = filesOf('oauth2-proxy')
-    const commands = `export GOBIN="$PWD"\n${commandsOf('oauth2-proxy.md', 'Install')}`
-    const folder = await build('examples/oauth2-proxy', given, commands)
+    const folder = await install()
     const port = await freePort(0)
     const origin = `http://localhost:${port}`
     const addresses = {
       'http://localhost:4180': origin,
       '127.0.0.1:4180': `127.0.0.1:${port}`,
-      'http://localhost:3001': `http://localhost:${(upstream.address() as AddressInfo).port}`,
+      'http://localhost:3001': behind(),
       'http://localhost:8080': place.issuer,
       'localhost:8080': new URL(place.issuer).host,
       // Refreshes at once.
       'cookie_refresh = "10m"': 'cookie_refresh = "1s"',
     }
     const ours = Object.entries(addresses).reduce((text, [shown, used]) => text.replaceAll(shown, used), given[file]!)
-    writeFileSync(join(folder, file), ours)
+    const own = join(folder, 'oauth2-proxy.cfg')
+    writeFileSync(own, ours)
     const { CLIENT_ID, CLIENT_SECRET } = await register(place, 'oauth2-proxy.md', addresses)
     const env = {
       OAUTH2_PROXY_CLIENT_ID: CLIENT_ID,
       OAUTH2_PROXY_CLIENT_SECRET: CLIENT_SECRET,
-      OAUTH2_PROXY_COOKIE_SECRET: 'a secret of 32 letters or digits',
+      OAUTH2_PROXY_COOKIE_SECRET: cookieSecret,
     }
-    await place.start([join(folder, 'oauth2-proxy'), '--config', join(folder, file)], origin, { cwd: folder, env })
+    await place.start([join(folder, 'oauth2-proxy'), '--config', own], origin, { cwd: folder, env })
 
     const page = await place.openPage()
     await signIn(place, page, `${origin}/`, '')
@@ -71,5 +79,39 @@ describe.skipIf(why)(`oauth2-proxy before what has no sign-in${why}:`, () => {
     await nobody.goto(`${origin}/`)
     await place.signIn(nobody, place.other)
     await nobody.getByText('403').first().waitFor()
+  })
+
+  test('oauth2-proxy signs a person in with name and role as its row says', () => {
+    const library: Library = {
+      name: 'oauth2-proxy',
+      version: versionIn(toInstall, 'oauth2-proxy/v7'),
+      callback: '/oauth2/callback',
+      button: 'Sign in with Roster',
+      line: '`code_challenge_method = "S256"`',
+      async start(its, origin, { ISSUER, CLIENT_ID, CLIENT_SECRET, SCOPE, PORT }, line) {
+        const folder = await install()
+        // As https://oauth2-proxy.github.io/oauth2-proxy/configuration/providers/openid_connect shows it.
+        const options = {
+          provider: 'oidc',
+          'provider-display-name': 'Roster',
+          'client-id': CLIENT_ID,
+          'client-secret': CLIENT_SECRET,
+          'redirect-url': `${origin}/oauth2/callback`,
+          'oidc-issuer-url': ISSUER,
+          'oidc-groups-claim': 'roles',
+          scope: SCOPE,
+          upstream: behind(),
+          'http-address': `127.0.0.1:${PORT}`,
+          'email-domain': '*',
+          'cookie-secure': 'false',
+          'cookie-secret': cookieSecret,
+          ...(line && { 'code-challenge-method': 'S256' }),
+        }
+        const words = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
+        await its.start([join(folder, 'oauth2-proxy'), ...words], origin, { cwd: folder, env: {} })
+      },
+      shows: (page) => page.getByText('"x-forwarded-groups":"reader"').waitFor(),
+    }
+    return expectLibrary(place, library)
   })
 })
