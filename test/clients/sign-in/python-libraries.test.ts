@@ -38,7 +38,7 @@ const hub: Library = {
   version: versionIn(readFileSync(join(import.meta.dirname, 'jupyterhub/requirements.txt'), 'utf8'), 'oauthenticator'),
   callback: '/hub/oauth_callback',
   async start(place, origin, env) {
-    const cwd = await build('sign-in/jupyterhub', {}, `${install} && npm install configurable-http-proxy@5`)
+    const cwd = await build('sign-in/jupyterhub', {}, `${install} && npm ci`)
     const ports = { HUB_PORT: String(await freePort(0)), PROXY_PORT: String(await freePort(0)) }
     const command = [join(cwd, '.venv/bin/jupyterhub'), '-f', 'jupyterhub_config.py']
     return place.start(command, `${origin}/hub/login`, { cwd, env: { ...env, ...ports } })
