@@ -45,7 +45,7 @@ app.get('/profile', oidc.requiresAuth(), async (request, response) => {
 })
 
 // Roster's word, such as `access_denied`: the person declined.
-app.use((error, request, response, next) => {
+app.use((error, request, response, _next) => {
   const text = [error.error, error.error_description ?? error.message].filter(Boolean).join(': ')
   response.status(error.status ?? 500).send(`${escape(text)} <a href="/">Back</a>`)
 })
