@@ -1,5 +1,5 @@
 // A page whose people sign in with Roster. No server of its own has part in it.
-import { UserManager, WebStorageStateStore } from 'oidc-client-ts'
+import { UserManager } from 'oidc-client-ts'
 import { settings } from './settings.js'
 
 const manager = new UserManager({
@@ -10,8 +10,6 @@ const manager = new UserManager({
   scope: 'openid profile email offline_access',
   // Refreshes the access token shortly before its end.
   automaticSilentRenew: true,
-  // Lives as long as the tab. Without this line it does, too; localStorage would outlive it.
-  userStore: new WebStorageStateStore({ store: sessionStorage }),
 })
 
 // Back from Roster, with a code or an error.
