@@ -79,6 +79,7 @@ export const longest = [
   'operator/verify/verify.integration.test.ts',
   'test/e2e/migration/migrate-zitadel.test.ts',
   'test/e2e/organizations/last-owner-mix.test.ts',
+  'test/clients/sign-in/node-pages.test.ts',
   'test/clients/relying-parties/relying-parties.test.ts',
   'test/clients/oauth/oauth-clients.test.ts',
   'services/notifier/webhooks/webhook-queue.integration.test.ts',

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { freePort } from '../../../deploy/local/ports.ts'
+import { withoutChromium } from '../../support/chromium.ts'
+import { build, elsewhere, unlessThereIs } from '../build.ts'
+import { expectLibrary, type Library } from './expect-library.ts'
+import { openPlace, type Place } from './place.ts'
+import { versionIn } from './version-in.ts'
+
+const why = withoutChromium || unlessThereIs('python3')
+const pins = readFileSync(join(import.meta.dirname, 'python/requirements.txt'), 'utf8')
+const install = 'python3 -m venv .venv && .venv/bin/pip install -r requirements.txt'
+const program = (name: string, pin: string, callback: string, commands: string): Library => ({
+  name,
+  version: versionIn(pins, pin),
+  callback,
+  async start(place, origin, env) {
+    const cwd = await build('sign-in/python', {}, install)
+    const PATH = `${join(cwd, '.venv/bin')}:${process.env['PATH']}`
+    return place.start(['bash', '-ec', commands], origin, { cwd, env: { ...env, PATH } })
+  },
+})
+
+const libraries = [
+  program('Flask with Authlib', 'Authlib', '/callback', 'exec flask --app with_flask run --port $PORT'),
+  program('Starlette (FastAPI) with Authlib', 'Authlib', '/callback', 'exec uvicorn with_starlette:app --port $PORT'),
+  program(
+    'mozilla-django-oidc',
+    'mozilla-django-oidc',
+    '/oidc/callback/',
+    'python with_django.py migrate && exec python with_django.py runserver --noreload $PORT',
+  ),
+]
+
+const hub: Library = {
+  name: 'JupyterHub with oauthenticator',
+  version: versionIn(readFileSync(join(import.meta.dirname, 'jupyterhub/requirements.txt'), 'utf8'), 'oauthenticator'),
+  callback: '/hub/oauth_callback',
+  async start(place, origin, env) {
+    const cwd = await build('sign-in/jupyterhub', {}, `${install} && npm ci`)
+    const ports = { HUB_PORT: String(await freePort(0)), PROXY_PORT: String(await freePort(0)) }
+    const command = [join(cwd, '.venv/bin/jupyterhub'), '-f', 'jupyterhub_config.py']
+    return place.start(command, `${origin}/hub/login`, { cwd, env: { ...env, ...ports } })
+  },
+  // It writes names in small letters. Who lacks the role does not get in.
+  shows: (page) => page.getByText('ada l.').first().waitFor(),
+}
+
+describe.skipIf(why)(`libraries for Python${why}:`, () => {
+  let place: Place
+  beforeAll(async () => {
+    place = await openPlace()
+  })
+  afterAll(() => place?.close())
+
+  const title = '$name signs a person in with name and role as its row says'
+  test.each(libraries)(title, (library) => expectLibrary(place, library))
+  test.skipIf(elsewhere).each([hub])(title + elsewhere, (library) => expectLibrary(place, library))
+})
