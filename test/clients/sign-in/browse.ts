@@ -24,8 +24,8 @@ export async function ask(page: Page, url: string): Promise<{ status: number; te
 }
 
 /** The browser is back, and the next sign-in asks for the password: the session at Roster has ended, too. */
-export async function expectSignedOut(page: Page, application: string, link?: string): Promise<void> {
-  await page.waitForURL((url) => url.href.startsWith(application))
+export async function expectSignedOut(page: Page, application: string, link = signInLink): Promise<void> {
+  if (link) await page.getByRole('link', { name: link }).waitFor()
   await begin(page, application, link)
   await page.getByLabel('Password').waitFor()
 }
