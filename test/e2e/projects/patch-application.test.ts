@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { newApi, newApplication } from '../../examples/applications.ts'
 import { admin, newMember, newOrganization, ok } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
-import { factsOf } from '../clients/call.ts'
+import { type CallOptions, factsOf } from '../clients/call.ts'
 import { over } from '../clients/encodings.ts'
 
 let home: string
@@ -29,8 +29,8 @@ const settings = {
   accessTokenLifetime: '60s',
 }
 
-describe.each(over('json', 'grpc'))('a part of an application over $encoding:', ({ call }) => {
-  const patch = (appId: string, more: JsonObject, options = admin(home)) =>
+describe.each(over('json'))('a part of an application over $encoding:', ({ call }) => {
+  const patch = (appId: string, more: JsonObject, options: CallOptions = admin(home)) =>
     call('PatchApplication', { projectId, appId, ...more }, options)
   const read = async (appId: string) => ok(await call('GetApplication', { projectId, appId }, admin(home))).application
   const shown = async (appId: string) => {

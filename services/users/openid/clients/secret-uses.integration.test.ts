@@ -68,7 +68,7 @@ test('a use costs nothing before it is stored, and within its hour nothing at al
 const copy = (
   sequence: number,
   secrets: { secretId: string; expirationDate?: Date }[],
-  secretHash = Buffer.alloc(0),
+  secretHash: Buffer = Buffer.alloc(0),
 ) => ({
   type: 'application',
   id: 'kept',
