@@ -276,7 +276,13 @@ describe('the application gets errors', () => {
     const asked = { code_challenge: '', code_challenge_method: '' }
     const id = await beginAtLogin(changed, asked)
     const { appId } = changed
-    ok(await call('UpdateOIDCConfig', { projectId, appId, ...web, firstParty: true }, admin(home)))
+    ok(
+      await call(
+        'UpdateOIDCConfig',
+        { projectId, appId, ...web, firstParty: true, allowMissingPkce: false },
+        admin(home),
+      ),
+    )
     await expect.poll(async () => (await openBrowser().visit(authorizePath(changed, asked))).status).toBe(400)
     expect(toldBy(ok(await answerBy(id, await newSession())))['error']).toBe('invalid_request')
   })
