@@ -33,6 +33,8 @@ export async function authorize<Context>(
     const project = roles && (await projectOf(access.project))
     if (project !== undefined && holds(caller, access.permission, organizationId, project)) return true
   }
+  // The operation finds whom the name means, and asks for the permission there.
+  if (access.orNamed !== '' && fieldOf(access.resource) === '' && fieldOf(access.orNamed) !== '') return false
   if (access.scope === 'resource') {
     const owner = await ownerOf(access.resource)
     if (owner && holds(await callerIn(call, owner.organizationId), access.permission, owner.organizationId)) return true

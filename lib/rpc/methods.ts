@@ -12,6 +12,8 @@ export interface Access {
   /** Only with scope "resource": the request field, in proto spelling, that holds the id of the object. */
   resource: string
   orSelf: boolean
+  /** The request field, in proto spelling, that names the object where `resource` is empty. Or empty. */
+  orNamed: string
   /** The request field, in proto spelling, that names a project in which the permission is enough. Or empty. */
   project: string
   /** Whether an access token for a project is enough. */
@@ -126,9 +128,9 @@ function readAccess(desc: DescMethod, subject: string): Access {
   const access = option(desc, 'roster.options.v1.access') as Partial<AccessOption>
   const rule = (['public', 'authenticated', 'permission', 'internal'] as const).find((name) => access[name])
   if (!rule) throw new Error(`${subject} lacks its access option`)
-  const { permission = '', scope = '', resource = '', orSelf = false, project = '', anyAudience = false } = access
-  const { knowsCaller = false } = access
-  return { rule, permission, scope: toScope(scope), resource, orSelf, project, anyAudience, knowsCaller }
+  const { permission = '', scope = '', resource = '', orSelf = false, orNamed = '', project = '' } = access
+  const { anyAudience = false, knowsCaller = false } = access
+  return { rule, permission, scope: toScope(scope), resource, orSelf, orNamed, project, anyAudience, knowsCaller }
 }
 
 // The option in canonical JSON.
@@ -140,6 +142,7 @@ interface AccessOption {
   scope: string
   resource: string
   orSelf: boolean
+  orNamed: string
   project: string
   anyAudience: boolean
   knowsCaller: boolean

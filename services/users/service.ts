@@ -66,6 +66,7 @@ import { getLoginSettings } from './sessions/operations/get-login-settings.ts'
 import { getLoginPolicy } from './sessions/operations/get-login-policy.ts'
 import { resetLoginPolicy, updateLoginPolicy } from './sessions/operations/update-login-policy.ts'
 import { explainSignIn } from './pages/explain/explain-sign-in.ts'
+import { explainToken } from './pages/explain/explain-token.ts'
 import { searchUserConsents } from './openid/consents/search-user-consents.ts'
 import { withdrawMyConsent } from './pages/account/withdraw-my-consent.ts'
 import { withdrawConsent } from './openid/consents/withdraw-consent.ts'
@@ -253,6 +254,7 @@ const users: StoringService<Config, Context> = {
       searchUserConsents,
       withdrawConsent,
       explainSignIn,
+      explainToken,
     }),
     served<typeof SignInServiceDefinition, Context>(SignInServiceDefinition, {
       authorize,

@@ -10,6 +10,7 @@ const harmless = [
   ),
   'users.v1.AddHumanUserRequest.password',
   'users.v1.AuthenticateRequest.token_hash',
+  'users.v1.ExplainTokenRequest.token',
 ]
 
 const isText = ({ scalar }: DescField) => scalar === ScalarType.STRING || scalar === ScalarType.BYTES

@@ -3,7 +3,7 @@ import { type ErrorCase, fails, invalid, notFound, type World } from './world.ts
 const mayRead = ({ human: { userId } }: World) => ({ userId, permission: 'user.read' })
 const role = (userId: string, projectId: string) => ({ userId, role: { projectId, roleKey: 'reader' } })
 
-/** ExplainPermission and ExplainSignIn. */
+/** ExplainPermission, ExplainSignIn and ExplainToken. */
 export const explainErrors: ErrorCase[] = [
   fails('ExplainPermission', notFound('USER_NOT_FOUND'), 'a caller of the instance asks about an unknown user', () => ({
     userId: 'unknown',
@@ -72,6 +72,30 @@ export const explainErrors: ErrorCase[] = [
     userId: machineId,
     clientId: 'x',
   })),
+  fails('ExplainSignIn', notFound('USER_NOT_FOUND'), 'the login name means no one', () => ({
+    loginName: 'no-one-has-this-name',
+    clientId: 'x',
+  })),
+  fails('ExplainSignIn', notFound('APPLICATION_NOT_FOUND'), 'no application has the name', ({ human: { userId } }) => ({
+    userId,
+    applicationName: 'No application has this name',
+  })),
+  fails('ExplainSignIn', invalid, 'no user is named', () => ({ clientId: 'x' }), { fields: ['userId'] }),
+  fails(
+    'ExplainSignIn',
+    invalid,
+    'the user is named twice',
+    ({ human: { userId } }) => ({ userId, loginName: 'x', clientId: 'x' }),
+    { fields: ['loginName'] },
+  ),
+  fails(
+    'ExplainSignIn',
+    invalid,
+    'both a request and what the application has are named',
+    ({ human: { userId } }) => ({ userId, clientId: 'x', requestId: 'x', authorizationId: 'x' }),
+    { fields: ['requestId'] },
+  ),
+  fails('ExplainToken', invalid, 'no token is sent', () => ({}), { fields: ['token'] }),
   fails('ExplainSignIn', invalid, 'no application is named', ({ human: { userId } }) => ({ userId }), {
     fields: ['application'],
   }),

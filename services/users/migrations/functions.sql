@@ -22,8 +22,9 @@ begin
   end if;
   perform set_config('synchronous_commit', 'off', true);
   -- Locks them, in one order, so that two cannot wait for each other.
-  insert into turns as t (key, paid_until)
-  select decode(key, 'hex'), roster_moment() from jsonb_to_recordset(limits) as l (key text) order by 1
+  insert into turns as t (key, paid_until, owner, spare)
+  select decode(key, 'hex'), roster_moment(), decode(owner, 'hex'), (most - 1) * pause
+  from jsonb_to_recordset(limits) as l (key text, owner text, most float8, pause float8) order by 1
   on conflict (key) do update set paid_until = t.paid_until;
   wait := turns_wait(limits);
   if wait > 0 then

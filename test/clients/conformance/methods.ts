@@ -9,6 +9,7 @@ const access = {
   scope: 'organization',
   resource: '',
   orSelf: false,
+  orNamed: '',
   project: '',
   anyAudience: false,
   knowsCaller: false,

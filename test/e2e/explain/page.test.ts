@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, expect, test } from 'vitest'
-import { admin, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
+import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newAskingApplication } from '../../examples/person-tokens.ts'
 import { grantProject, newProject } from '../../examples/projects.ts'
 import { call } from '../clients/encodings.ts'
@@ -31,6 +31,7 @@ beforeAll(async () => {
   const { userGrantId } = ok(await call('AddUserGrant', request, admin(acme)))
   ok(await call('UpdateOrganizationMember', { userId, roles: ['ORG_USER_MANAGER'] }, admin(acme)))
   ok(await call('DeactivateProjectGrant', { projectId: shop, grantId: ofShop }, admin(umbrella)))
+  const bob = await newHuman(acme)
   const requestId = unique('request')
   const headers = { 'x-request-id': requestId }
   expect((await call('DeactivateProject', { projectId: shop }, { token: ada.token, headers })).http).toBe(403)
@@ -43,12 +44,14 @@ beforeAll(async () => {
     'grant-of-ada': userGrantId as string,
     'r-81': requestId,
     'client-of-shop': clientId,
+    bob: bob.userId,
+    'bob-without-password': bob.userName,
   }))
     ids.set(name, id)
 })
 
-test('the page has four worked examples', () => {
-  expect(examples).toHaveLength(4)
+test('the page has five worked examples', () => {
+  expect(examples).toHaveLength(5)
 })
 
 test.each(examples)('the answer of the page is the true one: $title', async ({ request, answer }) => {

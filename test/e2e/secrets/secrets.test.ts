@@ -41,6 +41,8 @@ async function live() {
     const dead = unique('dead-token')
     recordSecret(dead)
     await call('GetUser', { userId: me.userId }, { token: dead })
+    for (const token of [dead, me.token])
+      ok(await call('ExplainToken', { token }, { ...admin(), headers: { 'idempotency-key': unique('key') } }))
     const human = await newHuman(organization, { verification: {}, password: unique('Password') })
     const mailed = await mailTo(human.email)
     await call('VerifyEmail', { userId: human.userId, verificationCode: mailed.code }, { token: await signIn(human) })

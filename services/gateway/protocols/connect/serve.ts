@@ -67,7 +67,7 @@ export function typesOf({ streams }: Method, overHttp2: boolean): string[] {
 
 // Logs keep addresses, so no secret comes in one.
 function takesGet({ reads, streams, desc }: Method): boolean {
-  return reads && !streams && !desc.input.fields.some(({ name }) => /(secret|password|session_token)$/.test(name))
+  return reads && !streams && !desc.input.fields.some(({ name }) => /(secret|password|token)$/.test(name))
 }
 
 /** Whether the request is a Connect client's, wherever it goes. */

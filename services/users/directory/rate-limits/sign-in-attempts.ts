@@ -2,7 +2,15 @@ import { RosterError } from '#lib/errors'
 import { canonicalName } from '#lib/search/canonical-name'
 import type { Context } from '../../context.ts'
 import { meantName } from '../meant-name.ts'
-import { type NamedRateLimit, networkOf, rateLimitsFor, returnToBuckets, takeFromBuckets } from './token-buckets.ts'
+import {
+  endOfWaits,
+  isUsedUp,
+  type NamedRateLimit,
+  networkOf,
+  rateLimitsFor,
+  returnToBuckets,
+  takeFromBuckets,
+} from './token-buckets.ts'
 
 /** A counted attempt to sign in. */
 export interface Attempt {
@@ -47,9 +55,19 @@ export async function countAttempt(
   return { takeBack: () => returnToBuckets(sql, limits), takeBackGuess: () => returnToBuckets(sql, ofGuess) }
 }
 
+/**
+ * Until when a user has to wait where wrong passwords came from: at the latest of these addresses. Undefined: nowhere.
+ * Nothing is counted. UNAVAILABLE STORE_UNAVAILABLE.
+ */
+export async function endOfThrottle(context: Pick<Context, 'sql' | 'keys'>, userId: string): Promise<Date | undefined> {
+  const isAttacked = await isUsedUp(context, meterOf(['user', userId]))
+  return endOfWaits(context, [['always', userId], ...(isAttacked ? [['metered', userId]] : [])])
+}
+
 function limitsOf({ loginName, userId, address, isKnown }: CountedAttempt): NamedRateLimit[] {
   // At a known address, attempts of other callers do not count against the user.
-  if (userId !== undefined && isKnown) return [{ name: ['known', userId, address], most: 5, pause: 30, kind: 'always' }]
+  if (userId !== undefined && isKnown)
+    return [{ name: ['known', userId, address], most: 5, pause: 30, kind: 'always', owner: ['always', userId] }]
   const network = networkOf(address)
   const limits: NamedRateLimit[] = [{ name: ['address', address], most: 100, pause: 3, kind: 'always' }]
   if (network !== undefined) limits.push({ name: ['network', network], most: 1000, pause: 0.3, kind: 'always' })
@@ -57,16 +75,21 @@ function limitsOf({ loginName, userId, address, isKnown }: CountedAttempt): Name
 }
 
 function limitsOfSubject(subject: string[], address: string, network: string | undefined): NamedRateLimit[] {
+  const userId = subject[0] === 'user' ? subject[1] : undefined
+  const owned = (kind: 'always' | 'metered') => ({ kind, ...(userId !== undefined && { owner: [kind, userId] }) })
   const limits: NamedRateLimit[] = [
-    { name: ['pair', ...subject, address], most: 5, pause: 60, kind: 'always' },
-    // Where one name gets more than a hundred attempts an hour, a caller who failed ten times waits longer. No one else
-    // does.
-    { name: ['subject', ...subject], most: 100, pause: 36, kind: 'meter' },
-    { name: ['attacked pair', ...subject, address], most: 10, pause: 900, kind: 'metered' },
+    { name: ['pair', ...subject, address], most: 5, pause: 60, ...owned('always') },
+    meterOf(subject),
+    { name: ['attacked pair', ...subject, address], most: 10, pause: 900, ...owned('metered') },
   ]
   if (network !== undefined)
-    limits.push({ name: ['network pair', ...subject, network], most: 64, pause: 10, kind: 'always' })
+    limits.push({ name: ['network pair', ...subject, network], most: 64, pause: 10, ...owned('always') })
   return limits
+}
+
+// Where one name gets more than a hundred attempts an hour, a caller who failed ten times waits longer. No one else does.
+function meterOf(subject: string[]): NamedRateLimit {
+  return { name: ['subject', ...subject], most: 100, pause: 36, kind: 'meter' }
 }
 
 // The part before the first @, which is the same for the bare and the qualified name of a user; and the user, who may

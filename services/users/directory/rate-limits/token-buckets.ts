@@ -14,14 +14,45 @@ export interface RateLimit {
   pause: number
   /** `meter`: stops no one. `metered`: applies while a meter among the limits is exceeded. */
   kind: 'always' | 'meter' | 'metered'
+  /** Whom it concerns, in hex: their limits are found by it. */
+  owner?: string | undefined
 }
 
 /** A rate limit with a readable name. */
-export type NamedRateLimit = Omit<RateLimit, 'key'> & { name: string[] }
+export type NamedRateLimit = Omit<RateLimit, 'key' | 'owner'> & { name: string[]; owner?: string[] | undefined }
 
 /** The limits with their names as MACs, so that the database shows neither names nor addresses. */
 export function rateLimitsFor(keys: Keyring, named: NamedRateLimit[]): RateLimit[] {
-  return named.map(({ name, ...limit }) => ({ ...limit, key: keys.mac('turns', keys.currentId, name).toString('hex') }))
+  return named.map(({ name, owner, ...limit }) => ({
+    ...limit,
+    key: macOf(keys, name),
+    ...(owner && { owner: macOf(keys, ['owner', ...owner]) }),
+  }))
+}
+
+function macOf(keys: Keyring, name: string[]): string {
+  return keys.mac('turns', keys.currentId, name).toString('hex')
+}
+
+/** The latest end of all waits under the limits of these owners. Nothing is taken. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function endOfWaits(
+  { sql, keys }: { sql: Sql; keys: Keyring },
+  owners: string[][],
+): Promise<Date | undefined> {
+  const macs = owners.map((owner) => macOf(keys, ['owner', ...owner]))
+  const [row] = await orUnavailable(sql<{ until: Date | null }[]>`
+    select max(paid_until - make_interval(secs => spare)) as until from turns
+    where owner = any(array(select decode(mac, 'hex') from unnest(${macs}::text[]) as m (mac))) and paid_until - make_interval(secs => spare) > roster_moment()
+  `)
+  return row?.until ?? undefined
+}
+
+/** Whether a limit has no token now. Nothing is taken. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function isUsedUp({ sql, keys }: { sql: Sql; keys: Keyring }, named: NamedRateLimit): Promise<boolean> {
+  const [row] = await orUnavailable(sql<[{ wait: number | null }]>`
+    select turns_wait(${JSON.stringify(rateLimitsFor(keys, [{ ...named, kind: 'always' }]))}::text::jsonb) as wait
+  `)
+  return (row.wait ?? 0) > 0
 }
 
 /** The /48 of an IPv6 address. The holder of a /48 has 65,536 of the networks that count as one address each. */

@@ -71,35 +71,56 @@ export interface FoundToken extends TokenRow {
   user: User
 }
 
+/** A token that is stored, living or not. */
+export interface StoredToken {
+  token: FoundToken
+  /** Undefined: it lives. `closed`: the organization is, or was since. `key`: it has to be bound to one. */
+  over: 'expired' | 'closed' | 'user' | 'key' | undefined
+}
+
 /**
  * The living token with this hash, of a user that may sign in; undefined where there is none. UNAVAILABLE
  * STORE_UNAVAILABLE.
  */
 export async function findToken(
-  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  context: Pick<Context, 'sql' | 'personal'>,
   hash: Uint8Array,
 ): Promise<FoundToken | undefined> {
+  const stored = await findStored(context, hash)
+  return stored?.over === undefined ? stored?.token : undefined
+}
+
+/** The token with this hash. It is stored until it is taken back, or some minutes after its end. UNAVAILABLE. */
+export async function findStored(
+  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  hash: Uint8Array,
+): Promise<StoredToken | undefined> {
   const [row] = await orUnavailable(sql<TokenOfUser[]>`
     select user_id as "userId", t.organization_id as "organizationId", human, session_id as "sessionId",
       credential_id as "credentialId", expires_at as "expiresAt", token_id as "tokenId", scope,
       project_organization_id as "projectOrganizationId", issued_at as "issuedAt",
-      dpop_thumbprint as "dpopThumbprint", authorization_id as "authorizationId", u.state, u.sequence, ${subjectKeyOf(sql, sql`u.id`)} as key
+      dpop_thumbprint as "dpopThumbprint", authorization_id as "authorizationId", u.state, u.sequence, ${subjectKeyOf(sql, sql`u.id`)} as key,
+      coalesce(expires_at <= roster_now(), false) as "isPast",
+      ${sessionSinceOpen(sql, sql`t.organization_id`, sql`t.session_id`)} as "isOpen"
     from tokens t join aggregates u on u.type = 'user' and u.id = t.user_id
-    where hash = ${hash} and (expires_at is null or expires_at > roster_now())
-      and ${sessionSinceOpen(sql, sql`t.organization_id`, sql`t.session_id`)}
+    where hash = ${hash}
   `)
   if (!row) return undefined
-  const { state, sequence, key, ...found } = row
+  const { state, sequence, key, isPast, isOpen, ...found } = row
   const user = personal.decryptState({ type: 'user', id: row.userId, sequence, state, key }) as User | undefined
-  if (!user || !isActive(user)) return undefined
+  if (!user) return undefined
   const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, authorizationId, ...own } = found
   const token = { ...own, user, ...(authorizationId !== null && { authorizationId }) }
+  const over = isPast ? 'expired' : !isOpen ? 'closed' : isActive(user) ? undefined : 'user'
   if (tokenId === null || scope === null || projectOrganizationId === null || issuedAt === null)
-    return { ...token, ...(scope !== null && { scope }) }
-  if (user.machine?.dpopRequired && dpopThumbprint === null) return undefined
-  return { ...token, access: { dpopThumbprint, tokenId, scope, projectOrganizationId, issuedAt } }
+    return { token: { ...token, ...(scope !== null && { scope }) }, over }
+  const lacksKey = user.machine?.dpopRequired === true && dpopThumbprint === null
+  const access = { dpopThumbprint, tokenId, scope, projectOrganizationId, issuedAt }
+  return { token: { ...token, access }, over: over ?? (lacksKey ? 'key' : undefined) }
 }
 
 type TokenOfUser = Omit<TokenRow, 'authorizationId'> & { [F in keyof AccessToken]: AccessToken[F] | null } & {
   authorizationId: string | null
+  isPast: boolean
+  isOpen: boolean
 } & Omit<StoredState, 'type' | 'id'>

@@ -1,6 +1,5 @@
 import type { IntrospectTokenRequest, IntrospectTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import type { Call } from '#lib/rpc/headers'
-import { findPerson, type LoadedAuthorization } from '../authorization/later-facts.ts'
 import { methodOf } from '../clients/application-client.ts'
 import { tellsName, wantedBy } from '../tokens/claims.ts'
 import { authenticateOnce, checkClient } from '../clients/client.ts'
@@ -12,9 +11,7 @@ import { roleMaps } from '../tokens/role-claims.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
 import { readScope } from '../tokens/scope.ts'
 import { describeRefreshToken } from '../refresh/describe-refresh-token.ts'
-import type { Allowed } from '../judge/judge.ts'
-import { isComplete } from '../../sessions/session-tokens.ts'
-import { type FoundToken, findToken, hashToken } from '../../directory/tokens/token.ts'
+import { type ActiveToken, findActive } from '../authorization/active-token.ts'
 
 export const introspectToken = {
   check: (_context: Context, request: IntrospectTokenRequest) => checkClient(request),
@@ -22,23 +19,20 @@ export const introspectToken = {
     const client = await authenticateOnce(context, request, call)
     // Any caller may name a public client, and would learn what others may not.
     if (!('machine' in client) && methodOf(client.application) === 'none') return client.fail('method')
-    const token = await findToken(context, hashToken(request.token))
-    if (!token) {
+    const found = await findActive(context, request.token, call)
+    if (!found) {
       const refreshToken = await describeRefreshToken(context, client, request.token, call)
       return { ...nothing(refreshToken !== undefined), ...refreshToken }
     }
-    const { authorizationId } = token
-    const person = authorizationId === undefined ? undefined : await findPerson(context, 'token', authorizationId, call)
-    const isOver = authorizationId === undefined ? !(await isComplete(context, token)) : !person
-    if (isOver || !mayKnow(client, token, person?.allowed.application.id)) return nothing(false)
-    return describe(context, token, person, call)
+    const { token, person } = found
+    if (!mayKnow(client, token, person?.allowed.application.id)) return nothing(false)
+    return describe(context, found, call)
   },
 }
 
 async function describe(
   context: Context,
-  token: FoundToken,
-  person: (LoadedAuthorization & { allowed: Allowed }) | undefined,
+  { token, person }: ActiveToken,
   call: Call,
 ): Promise<IntrospectTokenResponse> {
   const { userId, organizationId, expiresAt, access } = token

@@ -430,7 +430,7 @@ describe('it ends', () => {
     const explained = async () => {
       const application = { $case: 'applicationId' as const, value: 'app-phone' }
       const request = { ...ExplainSignInRequest.decode(new Uint8Array()), userId, application, authorizationId }
-      return (await explainSignIn(users, request, callIn('acme'))).refusal?.reason
+      return (await explainSignIn.handle(users, request, callIn('acme'))).refusal?.reason
     }
     const before = await explained()
     await Promise.all([surplusSessions, surplusAuthorizations].map(({ end }) => end(users)))

@@ -62,6 +62,27 @@ export async function nameById({ grants }: Pick<Context, 'grants'>, text: string
   return scopes.map((scope) => (scope === named ? scopeOfOrganization(id ?? '-') : scope)).join(' ')
 }
 
+/** A scope that is asked for and left out. `no-refresh-token`: the application's grant types do not have it. */
+export interface LeftOut {
+  scope: string
+  why: 'no-refresh-token' | 'unknown'
+}
+
+/** The scopes of a parameter that an application does not get, and why. Pure. */
+export function leftOutScopes(text: string, { grantTypes }: Pick<OidcCopy, 'grantTypes'>): LeftOut[] {
+  const mayRefresh = grantTypes.includes(OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN)
+  return wordsOf(text).flatMap((scope): LeftOut[] => {
+    if (scope === 'offline_access') return mayRefresh ? [] : [{ scope, why: 'no-refresh-token' }]
+    const isKnown =
+      plainScopes.includes(scope) ||
+      ofClaims.includes(scope) ||
+      organization.test(scope) ||
+      scope === itself ||
+      projectOf(scope) !== undefined
+    return isKnown ? [] : [{ scope, why: 'unknown' }]
+  })
+}
+
 /**
  * Reads the parameter `scope`. It is a mistake to ask for an audience that the application may not have, for an
  * organization that cannot be read or is not that of the application's settings, or for nothing that is known.
@@ -83,15 +104,8 @@ export function readScopes(
     return wrong(ParameterRule.PARAMETER_RULE_SCOPE_OTHER_ORGANIZATION)
   if (projects.some((id) => id !== projectId)) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_PROJECT)
   if (actsInRoster && !mayAct) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_ROSTER, itself)
-  const mayRefresh = grantTypes.includes(OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN)
-  const isKnown = (scope: string) =>
-    plainScopes.includes(scope) ||
-    ofClaims.includes(scope) ||
-    organization.test(scope) ||
-    scope === itself ||
-    projectOf(scope) !== undefined ||
-    (scope === 'offline_access' && mayRefresh)
-  const scopes = asked.filter(isKnown)
+  const leftOut = leftOutScopes(text, { grantTypes }).map(({ scope }) => scope)
+  const scopes = asked.filter((scope) => !leftOut.includes(scope))
   // No scope at all asks for the first use alone.
   if (asked.length > 0 && scopes.length === 0) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_UNKNOWN)
   return { scopes, organizationScope, actsInRoster }

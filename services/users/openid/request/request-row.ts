@@ -13,8 +13,9 @@ import type { KeptParameters, Parameters } from './parameters.ts'
 export interface RequestRow<P = Parameters> {
   id: string
   parameters: P
-  /** The session that was chosen for it. */
+  /** The session that was chosen for it, and its user. */
   sessionId: string | null
+  userId: string | null
   progress: Progress
   answer: 'given' | 'cancelled' | null
   restarts: boolean
@@ -116,24 +117,33 @@ export async function takePosted<P extends KeptParameters>(
 /** `isSignIn` or `isSignOut`. */
 export type IsOf<P extends KeptParameters> = (parameters: KeptParameters) => parameters is P
 
-/** A request of this browser; or one that a login application finishes. Neither is known to the other. */
+type Finder = { browserId: string } | 'login-client' | 'explanation'
+
+/**
+ * A request of this browser; or one that a login application finishes. Neither is known to the other. An explanation
+ * knows both.
+ */
 export async function findRequest<P extends KeptParameters>(
   { sql, keys }: Pick<Context, 'sql' | 'keys'>,
   id: string,
-  by: { browserId: string } | 'login-client',
+  by: Finder,
   isOf: IsOf<P>,
 ): Promise<RequestRow<P> | undefined> {
   const [row] = await orUnavailable(sql<StoredRow[]>`
-    select id, parameters, session_id as "sessionId", progress, answer, restarts, began_at as "beganAt",
+    select id, parameters, session_id as "sessionId", user_id as "userId", progress, answer, restarts, began_at as "beganAt",
       expires_at as "expiresAt", expires_at <= roster_now() as "isOver"
     from authorization_requests
-    where id = ${id}
-      and ${by === 'login-client' ? sql`finished_by = ${by}` : sql`finished_by is null and browser_id = ${by.browserId}`}
+    where id = ${id} and ${ofOne(sql, by)}
   `)
   if (!row) return undefined
   const open = <T>(text: Buffer | null, none: T) => (text ? (JSON.parse(keys.decrypt(purpose, text)) as T) : none)
   const parameters = open<KeptParameters>(row.parameters, {} as Parameters)
   return isOf(parameters) ? { ...row, parameters, progress: open<Progress>(row.progress, {}) } : undefined
+}
+
+function ofOne(sql: Sql, by: Finder) {
+  if (by === 'explanation') return sql`true`
+  return by === 'login-client' ? sql`finished_by = ${by}` : sql`finished_by is null and browser_id = ${by.browserId}`
 }
 
 type StoredRow = Omit<RequestRow, 'parameters' | 'progress'> & { parameters: Buffer; progress: Buffer | null }

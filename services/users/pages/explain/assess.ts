@@ -3,14 +3,19 @@ import { orUnavailable, readNow } from '#lib/database/database'
 import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
-import { confirmFault, type KnownApplication, loadApplication } from '../../openid/applications/find-application.ts'
+import {
+  type ApplicationName,
+  confirmFault,
+  type KnownApplication,
+  loadApplication,
+} from '../../openid/applications/find-application.ts'
 import { type SignedInUser, factsFrom, findAccess, readFacts } from '../../openid/authorization/facts-of.ts'
-import { laterFacts } from '../../openid/authorization/later-facts.ts'
-import { readScopes } from '../../openid/request/read-scopes.ts'
-import { mayBeAnybodys } from '../../openid/request/redirect-uri.ts'
+import { laterFacts, type LaterStage } from '../../openid/authorization/later-facts.ts'
+import type { RequestRow } from '../../openid/request/request-row.ts'
 import type { Context } from '../../context.ts'
-import type { Facts, RequestFacts } from '../../openid/judge/facts.ts'
+import type { Facts } from '../../openid/judge/facts.ts'
 import { judge, type Verdict } from '../../openid/judge/judge.ts'
+import { findAskedRequest } from './asked-request.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { type Authorization, authorizationType, type EndReason } from '../../openid/events/authorization.ts'
 import type { User } from '../../directory/events/user.ts'
@@ -26,16 +31,18 @@ export interface Assessment {
   isSignedOut: boolean
   /** The caller may read the project, or that it is granted to the organization of the user. */
   seesProject: boolean
+  /** The same as if the password had just been right on a page, whatever session there is. Only of a request. */
+  next?: Verdict | 'scopes'
+  /** The request that began. Undefined: none is asked for. Null: none that the caller may know. */
+  row?: RequestRow | null | undefined
 }
 
 /** The application that is asked about, as the stage of pages finds it. UNAVAILABLE. */
 export async function findAsked(
   context: Context,
-  { application }: ExplainSignInRequest,
+  name: ApplicationName,
   call: Call,
 ): Promise<KnownApplication | undefined> {
-  const { $case, value } = application!
-  const name = $case === 'clientId' ? { clientId: value } : { applicationId: value }
   const copy = await loadApplication(context.sql, name)
   const closed = (known: KnownApplication | undefined) => (isThere(known) ? undefined : 'closed')
   return (await confirmFault(context, name, copy, call, closed)).known
@@ -59,6 +66,7 @@ export async function assess(
     user,
     isSignedOut: false,
     seesProject: false,
+    ...(request.requestId !== '' && { row: null }),
   }
   if (!known?.application.oidc) return none
   const { userId } = request
@@ -70,45 +78,31 @@ export async function assess(
   ])
   const asked = { userId, organizationId, browserId: undefined, application, project, access, policy }
   const seesProject = await sees(asked, call)
-  if (request.authorizationId !== '') return { ...none, ...(await judgeGiven(context, request, asked)), seesProject }
+  if (request.authorizationId !== '') {
+    const judged = await judgeGiven(context, { ...request, stage: 'refresh' }, asked)
+    return { ...none, ...judged, seesProject }
+  }
   const now = await orUnavailable(readNow(context.sql))
-  const facts = askedFacts(request, asked, now)
-  if (!facts) return { ...none, verdict: 'scopes', seesProject }
-  const signedInUser = { ...asked, sessionId: request.sessionId }
+  const { row, facts, sessionId } = await findAskedRequest(context, request, { asked, seesProject, now }, call)
+  if (!facts) return { ...none, verdict: 'scopes', next: 'scopes', seesProject, row }
+  const signedInUser = { ...asked, sessionId }
   const found = factsFrom(signedInUser, await readFacts(context, signedInUser), facts, now)
   const isSignedOut = !found.session?.isAlive || found.session.userId !== userId
-  const judged = isSignedOut ? { ...found, session: justSignedIn(userId, now) } : found
-  return { verdict: judge('page', judged, now), facts: found, user, isSignedOut, seesProject }
+  const signedIn = { ...found, session: justSignedIn(userId, now) }
+  const verdict = judge('page', isSignedOut ? signedIn : found, now)
+  // Who signs in by name chooses the account.
+  const next = judge('page', { ...signedIn, request: { ...facts, chosen: true } }, now)
+  return { verdict, facts: found, user, isSignedOut, seesProject, next, row }
 }
 
-async function sees(
+/** Whether the caller may learn what the project of an application checks. Errors of grants. */
+export async function sees(
   { organizationId: home, project: { id, organizationId: owner }, access }: Omit<SignedInUser, 'sessionId'>,
   call: Call,
 ): Promise<boolean> {
   if (holds(await callerIn(call, owner), 'project.read', owner, id)) return true
   const isGranted = access?.some(({ byUserGrant }) => !byUserGrant) === true
   return isGranted && holds(await callerIn(call, home), 'project.read', home, id)
-}
-
-function askedFacts(
-  { scopes, prompts, maxAge, redirectUri, hintedUserId }: ExplainSignInRequest,
-  { application: { oidc }, project }: Omit<SignedInUser, 'sessionId'>,
-  now: Date,
-): RequestFacts | undefined {
-  const asked = readScopes(scopes.join(' ') || 'openid', project.id, oidc)
-  if ('rule' in asked) return undefined
-  return {
-    beganAt: now,
-    prompts,
-    maxAge,
-    hintedUser: hintedUserId || undefined,
-    organizationScope: asked.organizationScope,
-    scopes: asked.scopes,
-    claimScopes: [],
-    chosen: false,
-    decided: false,
-    needsClick: mayBeAnybodys(redirectUri || (oidc.redirectUris[0] ?? ''), oidc),
-  }
 }
 
 // A password that is right after the request began: so the request does not ask for it once more.
@@ -120,10 +114,10 @@ function justSignedIn(userId: string, now: Date): NonNullable<Facts['session']> 
 /** Ends that follow from what an authorization stands on. */
 const fromElsewhere = new Set<EndReason>(['signed-out', 'shut-out'])
 
-/** Another user's and another application's is none. */
-async function judgeGiven(
+/** What an application has of a user. Another user's and another application's is none. */
+export async function judgeGiven(
   context: Context,
-  { userId, authorizationId }: ExplainSignInRequest,
+  { userId, authorizationId, stage }: { userId: string; authorizationId: string; stage: LaterStage },
   asked: Omit<SignedInUser, 'sessionId'>,
 ): Promise<Pick<Assessment, 'verdict' | 'facts'>> {
   const found = await context.store.load<Authorization>(authorizationType, authorizationId)
@@ -131,11 +125,11 @@ async function judgeGiven(
   const state = isOf ? found.state : undefined
   const signedInUser = { ...asked, sessionId: state?.sessionId ?? '' }
   const [reads, now] = await Promise.all([readFacts(context, signedInUser), orUnavailable(readNow(context.sql))])
-  const end = state?.refreshTokens?.expiresAt
+  const end = stage === 'refresh' ? state?.refreshTokens?.expiresAt : undefined
   const isLate = end !== undefined && now.getTime() >= Date.parse(end)
   const judged = (given: Authorization | undefined) => {
     const facts = laterFacts(signedInUser, given, reads, now)
-    return { verdict: judge('refresh', facts, now), facts }
+    return { verdict: judge(stage, facts, now), facts }
   }
   const given = judged(isLate ? undefined : state)
   if (!state?.ended || isLate || !fromElsewhere.has(state.ended)) return given

@@ -1,29 +1,47 @@
-import type { ExplainSignInRequest, ExplainSignInResponse } from '#gen/roster/users/v1/session_service'
+import type { ExplainSignInRequest, ExplainSignInResponse, LeftOutScope } from '#gen/roster/users/v1/session_service'
 import { orUnavailable } from '#lib/database/database'
+import { RosterError, type Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { readCursor, writeCursor } from '#lib/search/cursor'
 import type { Context } from '../../context.ts'
-import { groundsOf } from './grounds.ts'
-import { findPastSignIns } from './past-sign-ins.ts'
-import { findAsked, assess } from './assess.ts'
 import { showChange } from '../../directory/search/show-change.ts'
 import { existing } from '../../directory/states/user-state.ts'
 import { humanOf, type User } from '../../directory/events/user.ts'
+import type { KnownApplication } from '../../openid/applications/find-application.ts'
+import { leftOutScopes } from '../../openid/request/read-scopes.ts'
+import { scopeOf, stateOfRequest } from './asked-request.ts'
+import { type Assessment, findAsked, assess } from './assess.ts'
+import { findNamedApplication } from './find-named-application.ts'
+import { findNamed, type NamedPerson } from './find-person.ts'
+import { groundsOf } from './grounds.ts'
+import { nextSignIn } from './next-sign-in.ts'
+import { findPastSignIns } from './past-sign-ins.ts'
 
 const [defaultLimit, mostSignIns] = [10, 20]
 
-export async function explainSignIn(
-  context: Context,
-  request: ExplainSignInRequest,
-  call: Call,
-): Promise<ExplainSignInResponse> {
+export const explainSignIn = {
+  check(_context: Context, { userId, loginName, requestId, authorizationId }: ExplainSignInRequest): Violation[] {
+    const refuse = (field: string, description: string): Violation[] => [{ field, description }]
+    return [
+      ...(userId === '' && loginName === '' ? refuse('userId', 'must have at least 1 character') : []),
+      ...(userId !== '' && loginName !== '' ? refuse('loginName', 'must not stand beside userId') : []),
+      ...(requestId !== '' && authorizationId !== ''
+        ? refuse('requestId', 'must not stand beside authorizationId')
+        : []),
+    ]
+  },
+  handle,
+}
+
+async function handle(context: Context, asking: ExplainSignInRequest, call: Call): Promise<ExplainSignInResponse> {
   const { sql, keys, store, personal } = context
-  const { userId, application, limit, cursor } = request
+  const { known, fault, userId } = await findBoth(context, asking, call)
+  const request = { ...asking, userId }
+  const { application, limit, cursor } = request
   const user = await store.load<User>('user', userId)
   humanOf(existing(user?.state))
   const asked = { method: 'ExplainSignIn', request: { ...request, withTotal: false }, call }
   const [before] = readCursor(keys, asked) ?? []
-  const known = await findAsked(context, request, call)
   const { $case, value } = application!
   const applicationId = known?.application.id ?? ($case === 'applicationId' ? value : '')
   const past = await findPastSignIns(
@@ -36,10 +54,58 @@ export async function explainSignIn(
   const assessment = await assess(context, request, known, user!, call)
   // Of what the caller has no other way to know of, it does not learn by its id that it is there.
   const isHidden = $case === 'applicationId' && !assessment.seesProject && cursor === '' && past.events.length === 0
-  const unknown = isHidden ? await assess(context, request, undefined, user!, call) : assessment
+  const shown = isHidden ? await assess(context, request, undefined, user!, call) : assessment
   return {
-    ...groundsOf(unknown, request),
+    ...groundsOf(shown, request),
     events: (await orUnavailable(personal.decryptEvents(sql, past.events))).map(showChange),
     nextCursor: past.next === undefined ? '' : writeCursor(keys, asked, [past.next]),
+    userId,
+    nextSignIn: await nextSignIn(context, shown, { request, fault }, call),
+    request: stateOfRequest(shown.row),
+    leftOutScopes: isHidden ? [] : leftOutOf(request, shown, known),
   }
+}
+
+interface Both extends NamedPerson {
+  known: KnownApplication | undefined
+}
+
+// Whom a name means depends on the application, and which application a name means on the user.
+async function findBoth(context: Context, request: ExplainSignInRequest, call: Call): Promise<Both> {
+  const { userId, application } = request
+  const findUser = async (known: KnownApplication | undefined): Promise<NamedPerson> =>
+    userId === '' ? findNamed(context, request, known, call) : { userId, fault: undefined }
+  const { $case, value } = application!
+  if ($case !== 'applicationName') {
+    const known = await findAsked(context, { [$case]: value } as { clientId: string }, call)
+    return { known, ...(await findUser(known)) }
+  }
+  const first = await orNotFound(findUser(undefined))
+  const applicationId = await findNamedApplication(context, { name: value, userId: first?.userId }, call)
+  const known = await findAsked(context, { applicationId }, call)
+  return { known, ...(await findUser(known)) }
+}
+
+async function orNotFound(found: Promise<NamedPerson>): Promise<NamedPerson | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof RosterError && error.reason === 'USER_NOT_FOUND') return undefined
+    throw error
+  }
+}
+
+const whyLeftOut = {
+  'no-refresh-token': 'The grant types of the application do not have the refresh token.',
+  unknown: 'Roster has no such scope.',
+}
+
+function leftOutOf(
+  { scopes, authorizationId }: ExplainSignInRequest,
+  { row }: Assessment,
+  known: KnownApplication | undefined,
+): LeftOutScope[] {
+  if (!known?.application.oidc || authorizationId !== '') return []
+  const text = row ? row.parameters.scope : scopeOf(scopes)
+  return leftOutScopes(text, known.application.oidc).map(({ scope, why }) => ({ scope, sentence: whyLeftOut[why] }))
 }

@@ -16,27 +16,43 @@ import type { Assessment } from './assess.ts'
 /** The verdict in words, with what each part of it stands on. Pure. */
 export function groundsOf(
   assessment: Assessment,
-  request: ExplainSignInRequest,
+  request: AskedIds,
 ): Pick<ExplainSignInResponse, 'allowed' | 'refusal' | 'missing'> {
-  const { verdict, facts, isSignedOut } = assessment
-  const refuse = (found: Found) => ({ allowed: false, refusal: ground(found), missing: [] })
+  const { facts, isSignedOut } = assessment
+  const { refusal, missing: lacks } = groundsOfVerdict(assessment, request)
+  if (refusal) return { allowed: false, refusal, missing: [] }
+  const person = isSignedOut ? [ground({ reason: SignInReason.SIGN_IN_REASON_PERSON, object: sessionOf(facts!) })] : []
+  const missing = [...person, ...lacks]
+  return { allowed: missing.length === 0, refusal: undefined, missing }
+}
+
+/** The ids of a request that refusals stand on. */
+export type AskedIds = Pick<ExplainSignInRequest, 'userId' | 'hintedUserId' | 'authorizationId'>
+
+/** What a verdict refuses, or asks for. Pure. */
+export function groundsOfVerdict(
+  assessment: Pick<Assessment, 'verdict' | 'facts' | 'user' | 'seesProject'>,
+  request: AskedIds,
+): { refusal: SignInGround | undefined; missing: SignInGround[] } {
+  const { verdict, facts } = assessment
+  const refuse = (found: Found) => ({ refusal: ground(found), missing: [] })
   if (verdict === 'scopes') return refuse({ reason: SignInReason.SIGN_IN_REASON_SCOPES })
   if ('shutOut' in verdict) return refuse(refusalOf(verdict.shutOut, assessment, request))
-  const person = isSignedOut ? [{ reason: SignInReason.SIGN_IN_REASON_PERSON, object: sessionOf(facts!) } as const] : []
-  const lacks = isAllowed(verdict) ? [] : verdict.missing.map((lack) => lackOf(lack, facts!))
-  const missing = [...person, ...lacks].map(ground)
-  return { allowed: missing.length === 0, refusal: undefined, missing }
+  const lacks = isAllowed(verdict) ? [] : verdict.missing.map((lack) => ground(lackOf(lack, facts!)))
+  return { refusal: undefined, missing: lacks }
 }
 
 interface Found {
   reason: keyof typeof sentences
   object?: AggregateKey | undefined
   scopes?: readonly string[]
+  until?: Date | undefined
 }
 
-function ground({ reason, object, scopes = [] }: Found): SignInGround {
+/** A reason in words. Pure. */
+export function ground({ reason, object, scopes = [], until }: Found): SignInGround {
   const { type = '', id = '' } = object ?? {}
-  return { reason, sentence: sentences[reason], objectType: type, objectId: id, scopes: [...scopes] }
+  return { reason, sentence: sentences[reason], objectType: type, objectId: id, scopes: [...scopes], until }
 }
 
 function lackOf(lack: Lack, facts: Facts): Found {
@@ -59,7 +75,11 @@ function lackOf(lack: Lack, facts: Facts): Found {
   }
 }
 
-function refusalOf(reason: Reason, { facts, user, seesProject }: Assessment, request: ExplainSignInRequest): Found {
+function refusalOf(
+  reason: Reason,
+  { facts, user, seesProject }: Pick<Assessment, 'facts' | 'user' | 'seesProject'>,
+  request: AskedIds,
+): Found {
   const { userId, hintedUserId } = request
   const person = { type: 'user', id: userId }
   const seen = (object: AggregateKey) => (seesProject ? object : undefined)
@@ -116,7 +136,7 @@ function refusalOf(reason: Reason, { facts, user, seesProject }: Assessment, req
 /** What is over of what an authorization stands on. */
 function endOf(
   { user, session, authorization, application, project, consent, ...facts }: Facts,
-  { userId, authorizationId }: ExplainSignInRequest,
+  { userId, authorizationId }: AskedIds,
   seen: (object: AggregateKey) => AggregateKey | undefined,
 ): Found {
   if (!authorization || !user)

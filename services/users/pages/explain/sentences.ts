@@ -29,4 +29,14 @@ export const sentences = {
   [SignInReason.SIGN_IN_REASON_CONSENT_WITHDRAWN]: 'The user has taken the consent back since.',
   [SignInReason.SIGN_IN_REASON_CLOSED_MEANWHILE]:
     'An organization, the application or its project was closed since, and is open again.',
+  [SignInReason.SIGN_IN_REASON_NO_PASSWORD]: 'The user has no password.',
+  [SignInReason.SIGN_IN_REASON_ADDRESS_NOT_VERIFIED]:
+    'The address of the user is not verified: it names no one, and no code that is mailed to it proves anything.',
+  [SignInReason.SIGN_IN_REASON_PASSWORD_BY_MAIL]:
+    'A second factor is asked for, and a mailed code is none for a password that was itself set by a mailed code.',
+  [SignInReason.SIGN_IN_REASON_THROTTLED]:
+    'There were too many wrong passwords. At the addresses that they came from the user has to wait, and nowhere else.',
+  [SignInReason.SIGN_IN_REASON_FACTOR_THROTTLED]: 'There were too many codes of the user, or mails with them.',
+  [SignInReason.SIGN_IN_REASON_NAME_OF_ANOTHER]:
+    'At this application the login name means another user, or none. The name with the domain of the organization means this one.',
 } as const

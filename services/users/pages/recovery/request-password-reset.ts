@@ -89,7 +89,8 @@ export async function mailCode(context: Context, loginName: string, call: Call):
 // An empty answer is stored under an Idempotency-Key even where nothing happened.
 const nothing: Decision<PasswordCodeEvent, undefined> = { events: [], answer: undefined, commits: true }
 
-function mayRecover({ config }: Context, { state }: Aggregate<User>, now: Date): boolean {
+/** Whether a user may have a code for a forgotten password at all. */
+export function mayRecover({ config }: Pick<Context, 'config'>, { state }: Pick<Aggregate<User>, 'state'>, now: Date) {
   return isActive(state) && state?.human !== undefined && canRecover(state.human, config, now)
 }
 

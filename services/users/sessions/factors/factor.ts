@@ -14,6 +14,8 @@ export interface Factor {
    * is wrong, or where there were too many.
    */
   check(context: Context, given: Given, call: Call): Promise<ProvedFactor>
+  /** Of a second factor, what a user's next code uses up: its mail, and the try. */
+  uses?(context: Context, user: LoginUser): Use[]
 }
 
 /** What a person gave to prove a factor. */

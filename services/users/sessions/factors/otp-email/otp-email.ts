@@ -4,6 +4,7 @@ import type { Decision, Use } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import { deriveCode, matchesCode } from '../../../directory/email/code.ts'
+import { mailUses } from '../../../directory/email/mail-uses.ts'
 import { whyMailProvesNothing } from '../../../directory/events/human.ts'
 import type { User } from '../../../directory/events/user.ts'
 import type { LoginUser } from '../../../directory/login-names/login-user.ts'
@@ -37,6 +38,10 @@ export const otpEmail: Factor = {
     const holds = (now: User | undefined) => whyNot(now) === undefined && now!.human!.email === email
     return { kind, user, holds, writes: [write], guards: [guard], uses }
   },
+  uses: (context, { userId, organizationId, state }) => [
+    ...guesses(context, userId),
+    ...mailUses(context, state.human?.email ?? '', organizationId, 'factor'),
+  ],
 }
 
 /** Why a mailed code proves nothing of a user. Undefined: it does. */

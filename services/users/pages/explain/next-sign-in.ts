@@ -1,0 +1,117 @@
+import {
+  type ExplainSignInRequest,
+  type NextSignIn,
+  type SignInGround,
+  SignInOutcome,
+  SignInReason,
+} from '#gen/roster/users/v1/session_service'
+import { orUnavailable, readNow } from '#lib/database/database'
+import { endOfUses } from '#lib/eventstore/end-of-uses'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { whyMailProvesNothing } from '../../directory/events/human.ts'
+import type { User } from '../../directory/events/user.ts'
+import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
+import { mayStillActOn } from '../../directory/may-act-on.ts'
+import { endOfThrottle } from '../../directory/rate-limits/sign-in-attempts.ts'
+import { factorKinds } from '../../sessions/factors/kinds.ts'
+import { factors } from '../../sessions/factors/registry.ts'
+import type { FactorKind } from '../../sessions/events/session.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { mayRecover } from '../recovery/request-password-reset.ts'
+import type { Assessment } from './assess.ts'
+import type { NamedPerson } from './find-person.ts'
+import { ground, groundsOfVerdict } from './grounds.ts'
+import { findWrongPasswords } from './wrong-passwords.ts'
+
+/**
+ * What the user meets who signs in next, by the functions that decide there. It counts as no try. Undefined where no
+ * sign-in is asked about. UNAVAILABLE; errors of grants.
+ */
+export async function nextSignIn(
+  context: Context,
+  assessment: Assessment,
+  { request, fault }: { request: ExplainSignInRequest } & Pick<NamedPerson, 'fault'>,
+  call: Call,
+): Promise<NextSignIn | undefined> {
+  if (request.authorizationId !== '') return undefined
+  const { userId } = request
+  const user = await findUserById(context, userId)
+  if (!user) return undefined
+  const verdict = assessment.next ?? assessment.verdict
+  const { refusal, missing: asked } = groundsOfVerdict({ ...assessment, verdict }, request)
+  const [policy, throttledUntil, wrongPasswords, ofFactors] = await Promise.all([
+    loadLoginPolicy(context, user.organizationId),
+    endOfThrottle(context, userId),
+    findWrongPasswords(context, userId),
+    obstaclesOfFactors(context, user, lackedKinds(verdict)),
+  ])
+  const { human } = user.state
+  const lacksPassword = policy.factors.some((kind) => !factorKinds[kind].isSetUp(user))
+  const obstacles = [
+    ...(fault === 'another' ? [ground({ reason: SignInReason.SIGN_IN_REASON_NAME_OF_ANOTHER })] : []),
+    ...(refusal ? [refusal] : []),
+    ...(lacksPassword ? [ground({ reason: SignInReason.SIGN_IN_REASON_NO_PASSWORD, object: keyOf(user) })] : []),
+    ...(fault === 'unverified' || (lacksPassword && !human?.isVerified) ? [notVerified(user)] : []),
+    ...ofFactors,
+    ...(throttledUntil
+      ? [ground({ reason: SignInReason.SIGN_IN_REASON_THROTTLED, object: keyOf(user), until: throttledUntil })]
+      : []),
+  ].filter(({ reason }, index, all) => all.findIndex((other) => other.reason === reason) === index)
+  const mayResetPassword = await mayBeMailed(context, user, policy, call)
+  return { outcome: outcomeOf(obstacles), obstacles, asked, wrongPasswords, mayResetPassword }
+}
+
+function outcomeOf(obstacles: SignInGround[]): SignInOutcome {
+  if (obstacles.length === 0) return SignInOutcome.SIGN_IN_OUTCOME_SUCCEEDS
+  return obstacles.every(({ until }) => until)
+    ? SignInOutcome.SIGN_IN_OUTCOME_WAITS
+    : SignInOutcome.SIGN_IN_OUTCOME_FAILS
+}
+
+// Of each list, one kind suffices.
+function lackedKinds(verdict: Assessment['verdict']): (readonly FactorKind[])[] {
+  if (verdict === 'scopes' || !('missing' in verdict)) return []
+  return verdict.missing.flatMap((lack) => (lack.what === 'factor' ? [lack.kinds] : []))
+}
+
+async function obstaclesOfFactors(
+  context: Context,
+  user: LoginUser,
+  lacked: (readonly FactorKind[])[],
+): Promise<SignInGround[]> {
+  const found: SignInGround[] = []
+  for (const kinds of lacked) {
+    const ready = kinds.filter((kind) => factorKinds[kind].second?.isReady(user.state))
+    if (ready.length === 0) found.push(whyNotReady(user))
+    const ends = await Promise.all(
+      ready.map((kind) => endOfUses(context.sql, factors[kind].uses?.(context, user) ?? [])),
+    )
+    const until = ends.every((end) => end) ? ends.toSorted((one, other) => +one! - +other!)[0] : undefined
+    if (until) found.push(ground({ reason: SignInReason.SIGN_IN_REASON_FACTOR_THROTTLED, object: keyOf(user), until }))
+  }
+  return found
+}
+
+function whyNotReady(user: LoginUser): SignInGround {
+  return whyMailProvesNothing(user.state.human) === 'password-by-mail'
+    ? ground({ reason: SignInReason.SIGN_IN_REASON_PASSWORD_BY_MAIL, object: keyOf(user) })
+    : notVerified(user)
+}
+
+function notVerified(user: LoginUser): SignInGround {
+  return ground({ reason: SignInReason.SIGN_IN_REASON_ADDRESS_NOT_VERIFIED, object: keyOf(user) })
+}
+
+const keyOf = ({ userId }: LoginUser) => ({ type: 'user', id: userId })
+
+async function mayBeMailed(
+  context: Context,
+  { userId, state }: LoginUser & { state: User },
+  { hidePasswordReset }: LoginPolicy,
+  call: Call,
+): Promise<boolean> {
+  if (hidePasswordReset || !mayRecover(context, { state }, await orUnavailable(readNow(context.sql)))) return false
+  return mayStillActOn(context, [state.human?.emailSetBy], userId, call)
+}
