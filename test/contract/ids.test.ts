@@ -14,7 +14,7 @@ const others = new Set([
   // The key itself.
   'public_key',
   // An id of one of several kinds of things.
-  'object_id',
+  ...['object_id', 'credential_id'],
   ...['granted_org_id', 'granted_role_key', 'project_owner_id', 'hinted_user_id'],
 ])
 

@@ -27,7 +27,11 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   UpdateHumanProfile: { displayName: 'Ada Lovelace', preferredLanguage: 'en' },
   UpdateMachine: { description: 'Deploys the shop' },
   CreateSession: { loginName: 'ada', password: 'correct horse battery staple' },
-  AddOrganization: { orgId: 'acme', name: 'Acme' },
+  UpdateMyPassword: {
+    currentPassword: 'correct horse battery staple',
+    password: 'twelve quiet lighthouse keepers',
+  },
+  AddOrganization: { organizationId: 'acme', name: 'Acme' },
   UpdateOrganization: { name: 'Acme Inc.' },
   AddProject: { projectId: 'shop', name: 'Shop', projectRoleCheck: true },
   UpdateProject: { name: 'Shop', projectRoleCheck: false },

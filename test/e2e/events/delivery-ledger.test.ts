@@ -68,7 +68,7 @@ describe.skipIf(!house)(`the ledger${why}`, () => {
       for (const operation of ['GetDelivery', 'ReplayDelivery'] as const)
         expect(factsOf(await json(operation, { deliveryId }, { token })).reason).toBe('DELIVERY_NOT_FOUND')
     expect(factsOf(await json('SearchDeliveries', {}, { token, organization: home })).code).toBe(7)
-    expect(factsOf(await json('ReplayDelivery', { deliveryId: delivery.id }, admin(home))).reason).toBe(
+    expect(factsOf(await json('ReplayDelivery', { deliveryId: delivery.deliveryId }, admin(home))).reason).toBe(
       'DELIVERY_NOT_REPLAYABLE',
     )
   })
