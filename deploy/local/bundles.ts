@@ -22,15 +22,15 @@ export async function bundledEntry(say: (line: string) => void): Promise<NonNull
 }
 
 function isFresh(folder: string): boolean {
+  const made = changedAt(join(folder, 'package.json'))
+  if (made === 0) return false
   const sources = globSync(
     ['{lib,services,operator,compat,gen,deploy/bundle}/**/*', 'package-lock.json', 'package.json', 'patches/*'],
     {
       cwd: projectRoot,
     },
   )
-  return (
-    Math.max(...sources.map((file) => changedAt(join(projectRoot, file)))) < changedAt(join(folder, 'package.json'))
-  )
+  return Math.max(...sources.map((file) => changedAt(join(projectRoot, file)))) < made
 }
 
 function changedAt(file: string): number {

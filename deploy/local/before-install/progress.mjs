@@ -10,7 +10,7 @@ export function openProgress(say) {
   return {
     line,
     /** Runs a step. `detail` says what it waits for. */
-    async step(text, work, detail = () => 'goes on') {
+    async step(text, work, detail = () => `still ${text[0].toLowerCase()}${text.slice(1)}`) {
       line(text)
       const timer = setInterval(() => line(`  ${detail()}`), interval)
       try {

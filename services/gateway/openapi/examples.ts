@@ -21,10 +21,11 @@ export function exampleOf(operationId: string, schema: Schema, components: Recor
       description,
       ...rest
     } = known(part)
+    if (values) return values.find((value) => !value.endsWith('_UNSPECIFIED'))
     if (examples) return examples[0]
     // A field and a message may have one name.
-    if (type !== 'object' && !(items && known(items).enum) && name in exampleValues) return exampleValues[name]
-    if (values) return values.find((value) => !value.endsWith('_UNSPECIFIED'))
+    const isOwn = type !== 'object' && !(items && known(items).enum)
+    if (isOwn && name in exampleValues) return exampleValues[name]
     if (type === 'array') return [valueOf(items!, name)]
     const chosen = [...(description ?? '').matchAll(/Exactly one of `(\w+)`/g)].map(([, name]) => name)
     if (type === 'object')
