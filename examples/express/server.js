@@ -38,7 +38,7 @@ app.get('/books', oidc.requiresAuth(), (request, response) => {
 // Calls an API for the person, here Roster's own.
 app.get('/profile', oidc.requiresAuth(), async (request, response) => {
   let token = request.oidc.accessToken
-  if (token.expires_in < 60) token = await token.refresh()
+  if (token.expires_in <= 60) token = await token.refresh()
   const headers = { authorization: `Bearer ${token.access_token}` }
   const answer = await fetch(`${ISSUER}/oidc/v1/userinfo`, { headers })
   response.status(answer.status).json(await answer.json())

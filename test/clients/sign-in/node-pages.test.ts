@@ -27,14 +27,18 @@ async function newOrigin() {
 }
 
 describe.skipIf(withoutChromium)(`docs/sign-in/express.md${withoutChromium}`, () => {
-  let shop: { origin: string }
+  let origin: string
+
+  beforeAll(async () => {
+    const commands = 'cd express && npm install --ignore-scripts'
+    const cwd = join(await build('examples/express', filesOf('express'), commands), 'express')
+    const found = await newOrigin()
+    origin = found.origin
+    const env = { ...(await register(place, 'express.md', { 'http://localhost:3000': origin })), PORT: found.port }
+    await place.start(['node', 'server.js'], origin, { cwd, env })
+  })
 
   test('Express signs a person in with name and role, refreshes, and signs out at Roster, too', async () => {
-    const folder = join(await build('examples/express', filesOf('express'), 'cd express && npm install'), 'express')
-    const { port, origin } = await newOrigin()
-    const env = { ...(await register(place, 'express.md', { 'http://localhost:3000': origin })), PORT: port }
-    await place.start(['node', 'server.js'], origin, { cwd: folder, env })
-    shop = { origin }
     const page = await place.openPage()
     await signIn(place, page, origin)
     await page.getByText(profile.displayName).waitFor()
@@ -55,7 +59,6 @@ describe.skipIf(withoutChromium)(`docs/sign-in/express.md${withoutChromium}`, ()
     const commands = 'cd testing && npm install --ignore-scripts'
     const cwd = join(await build('examples/testing', filesOf('testing'), commands), 'testing')
     const { auth } = await place.paste(`echo '{"auth":"'"$AUTH"'"}'`)
-    const { origin } = shop
     const settings = {
       ISSUER: place.issuer,
       PROJECT: place.projectId,
@@ -74,8 +77,7 @@ const next = withoutChromium || elsewhere
 
 describe.skipIf(next)(`docs/sign-in/nextjs.md${next}`, () => {
   test('Next.js signs a person in with name and role, refreshes, and signs out at Roster, too', async () => {
-    const commands =
-      'cd nextjs && npm install --omit=optional && npm install --no-save @next/swc-linux-x64-gnu && npx next build'
+    const commands = 'cd nextjs && npm install --ignore-scripts && npx next build'
     const folder = join(await build('examples/nextjs', filesOf('nextjs'), commands), 'nextjs')
     const { port, origin } = await newOrigin()
     const registered = await register(place, 'nextjs.md', { 'http://localhost:3000': origin })
