@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../deploy/local/ports.ts'
 import { withoutChromium } from '../../support/chromium.ts'
 import { build, elsewhere, unlessThereIs } from '../build.ts'
@@ -41,7 +41,10 @@ const hub: Library = {
     const cwd = await build('sign-in/jupyterhub', {}, `${install} && npm ci`)
     const ports = { HUB_PORT: String(await freePort(0)), PROXY_PORT: String(await freePort(0)) }
     const command = [join(cwd, '.venv/bin/jupyterhub'), '-f', 'jupyterhub_config.py']
-    return place.start(command, `${origin}/hub/login`, { cwd, env: { ...env, ...ports } })
+    await place.start(command, origin, { cwd, env: { ...env, ...ports } })
+    // Its proxy answers before the hub is there.
+    const status = async () => (await fetch(`${origin}/hub/login`, { redirect: 'manual' })).status
+    await expect.poll(status, { timeout: 60_000 }).toBe(302)
   },
   // It writes names in small letters. Who lacks the role does not get in.
   shows: (page) => page.getByText('ada l.').first().waitFor(),

@@ -1,4 +1,4 @@
-// As https://authjs.dev/reference/express shows it, with the role as in its guide to role based access.
+// As https://authjs.dev/reference/express shows it (at Express 5, below a path without a star), with the role as in its guide to role based access.
 import { ExpressAuth, getSession } from '@auth/express'
 import express from 'express'
 
@@ -26,7 +26,7 @@ const config = {
 
 const app = express()
 app.set('trust proxy', true)
-app.use('/auth/{*splat}', ExpressAuth(config))
+app.use('/auth', ExpressAuth(config))
 app.get('/', async (request, response) => {
   const session = await getSession(request, config)
   if (session) response.send(`Signed in as ${session.user.name}, ${session.user.roles}`)

@@ -4,7 +4,7 @@ import express from 'express'
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
-const { default: NextAuth } = require('next-auth/next/index.js')
+const { default: NextAuth } = require('next-auth/next')
 const { getToken } = require('next-auth/jwt')
 
 const { ISSUER, CLIENT_ID, CLIENT_SECRET, SCOPE, PORT } = process.env
