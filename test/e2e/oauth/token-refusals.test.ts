@@ -65,7 +65,7 @@ test.each([
   ['a verifier that is too long', { grant_type: 'password', code_verifier: 'x'.repeat(129) }, 'code_verifier'],
   ['a resource that is too long', { grant_type: 'x', resource: 'x'.repeat(2001) }, 'resource'],
 ])('of %s everybody is told by the name that the parameter has on the wire', async (_, form, name) => {
-  const { status, body } = await sendForm(tokenPath, form as Record<string, string>)
+  const { status, body } = await sendForm(tokenPath, form)
   expect([status, body.error]).toEqual([400, expect.stringMatching(/^(invalid_request|unsupported_grant_type)$/)])
   expect(body.error_description).toMatch(new RegExp(`^${name}: `))
 })

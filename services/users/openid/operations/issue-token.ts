@@ -15,7 +15,7 @@ import {
   type MachineClient,
 } from '../clients/client.ts'
 import type { Context } from '../../context.ts'
-import { readProof, useProof } from '../clients/token-proof.ts'
+import { readProof, useProof } from '../tokens/token-proof.ts'
 import { grantTypes } from '../tokens/grant-types.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
 import { invalidScope, readScope } from '../tokens/scope.ts'

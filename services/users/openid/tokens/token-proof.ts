@@ -3,9 +3,9 @@ import { orUnavailable, readNow } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Context } from '../../context.ts'
 import { tokenEndpointOf } from '../../directory/issuer.ts'
-import type { BoundKey } from '../tokens/access-token.ts'
-import type { ProvedClient } from './failing-client.ts'
-import { singleUse, useUp } from './single-use.ts'
+import type { BoundKey } from './access-token.ts'
+import type { ProvedClient } from '../clients/failing-client.ts'
+import { singleUse, useUp } from '../clients/single-use.ts'
 
 /** Uses up the DPoP proof of a request for tokens, and gives the thumbprint of its key. Undefined where there is none. */
 export async function useProof(context: Context, client: ProvedClient, text: string): Promise<string | undefined> {
