@@ -53,9 +53,23 @@ describe.each(over('json'))('over $encoding', ({ call }) => {
       (await act('SearchOrganizationIDPs', {})).idps[0],
     ]
     const own = [
-      ...[{ projectId }, { projectId }, { appId }, { appId }, { projectGrantId }, { projectGrantId }],
-      ...[{ projectGrantId }, { userGrantId }, { userGrantId }, { userGrantId }, { userGrantId }],
-      ...[{ organizationId }, { organizationId }, { webhookId }, { webhookId }, { idpId }, { idpId }],
+      { projectId },
+      { projectId },
+      { appId },
+      { appId },
+      { projectGrantId },
+      { projectGrantId },
+      { projectGrantId },
+      { userGrantId },
+      { userGrantId },
+      { userGrantId },
+      { userGrantId },
+      { organizationId },
+      { organizationId },
+      { webhookId },
+      { webhookId },
+      { idpId },
+      { idpId },
     ]
     expect(found).toEqual(own.map((ids) => expect.objectContaining(ids)))
     // As it was before.
