@@ -211,6 +211,13 @@ describe('documents', () => {
         acr_values_supported: ['urn:roster:acr:1'],
         id_token_signing_alg_values_supported: ['RS256', 'ES256', 'EdDSA', 'PS256'],
         token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+        introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+        revocation_endpoint_auth_methods_supported: [
+          'none',
+          'client_secret_basic',
+          'client_secret_post',
+          'private_key_jwt',
+        ],
         claims_parameter_supported: true,
         request_parameter_supported: false,
         request_uri_parameter_supported: false,
