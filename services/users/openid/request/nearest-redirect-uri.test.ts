@@ -24,7 +24,7 @@ test.each([
   ['https://apsx.exampl.com/callbock'],
   [''],
   ['magic'],
-  ['x'.repeat(16_384)],
-])('it is not where it is unlike: %.80s', (uri) => {
+  ['x'.repeat(300)],
+])('it is not where it is unlike: %s', (uri) => {
   expect(nearestRedirectUri(uri, registered)).toBeUndefined()
 })
