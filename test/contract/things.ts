@@ -13,5 +13,5 @@ export const things: Record<string, string> = {
   session_id: '(My|User)?Session',
   token_id: 'PersonalAccessToken',
   key_id: '(Machine|Application)Key',
-  secret_id: 'MachineSecret',
+  secret_id: '(Machine|Client)Secret',
 }
