@@ -100,7 +100,7 @@ describe.skipIf(missing)(
       expect(await brightness()).toBeLessThan(50)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
       await page.emulateMedia({ colorScheme: 'light' })
-      expect(await page.locator('html').getAttribute('class')).not.toContain('dark-mode')
+      await expect.poll(() => page.locator('html').getAttribute('class')).not.toContain('dark-mode')
       expect(faults).toEqual([])
       await page.context().close()
     })
