@@ -23,11 +23,7 @@ afterAll(async () => {
   await gateway?.stop()
 })
 
-async function open(
-  path = '/docs',
-  options: BrowserContextOptions = {},
-  change: (document: OpenApi) => void = () => {},
-) {
+async function open(path = '/docs', options: BrowserContextOptions = {}, change?: (document: OpenApi) => void) {
   // The viewer drops operations that are out of sight from a long page.
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 15_000 }, ...options })).newPage()
   const faults: string[] = []
@@ -37,11 +33,12 @@ async function open(
   page.on('request', (request) => {
     if (!request.url().startsWith(`${gateway.url}/`) && !request.url().startsWith('data:')) foreign.push(request.url())
   })
-  await page.route('**/openapi.json', async (route) => {
-    const document = (await (await route.fetch()).json()) as OpenApi
-    change(document)
-    await route.fulfill({ json: document })
-  })
+  if (change)
+    await page.route('**/openapi.json', async (route) => {
+      const document = (await (await route.fetch()).json()) as OpenApi
+      change(document)
+      await route.fulfill({ json: document })
+    })
   await page.goto(gateway.url + path)
   return { page, faults, foreign }
 }
@@ -103,7 +100,7 @@ describe.skipIf(missing)(
       expect(await brightness()).toBeLessThan(50)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
       await page.emulateMedia({ colorScheme: 'light' })
-      expect(await page.locator('html').getAttribute('class')).not.toContain('dark-mode')
+      await expect.poll(() => page.locator('html').getAttribute('class')).not.toContain('dark-mode')
       expect(faults).toEqual([])
       await page.context().close()
     })

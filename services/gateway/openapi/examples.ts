@@ -7,6 +7,9 @@ import type { Schema } from './schemas.ts'
  * proto/, with values that are sensible for the names of the fields.
  */
 export function exampleOf(operationId: string, schema: Schema, components: Record<string, Schema>): unknown {
+  // Two providers have two names.
+  const [, provider] = /^Add(?:Organization)?(\w+)IDP$/.exec(operationId) ?? []
+  if (provider !== undefined) return { ...(valueOf(schema, '') as object), name: `Example, by ${provider}` }
   return exampleBodies[operationId] ?? valueOf(schema, '')
 
   function valueOf(part: Schema, name: string): unknown {
