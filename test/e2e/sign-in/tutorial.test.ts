@@ -13,8 +13,10 @@ import { recordSecret } from '../clients/encodings.ts'
 import { startOwnHouse } from '../own-house.ts'
 
 const text = readFileSync(join(projectRoot, 'docs/sign-in.md'), 'utf8')
-/** What a reader pastes. test/clients/sign-in runs the shop itself, which the last block starts. */
-const pasted = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, lines]) => lines!).slice(0, -1)
+/** What a reader pastes. test/clients/sign-in runs the shop itself. */
+const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, lines]) => lines!)
+const shop = blocks.findIndex((lines) => lines.includes('npm start'))
+const [pasted, explaining] = [blocks.slice(0, shop), blocks.slice(shop + 1)]
 
 let url: string
 let house: Awaited<ReturnType<typeof startOwnHouse>>
@@ -33,10 +35,7 @@ afterAll(async () => {
 
 test('the lines of docs/sign-in.md, pasted in their order, let a person sign in with name, address and role', async () => {
   expect(pasted).toHaveLength(4)
-  const lines = pasted.join('').replaceAll('http://localhost:8080', url)
-  const { stdout } = await promisify(execFile)('bash', ['-c', `${lines}\necho "\n$CLIENT_ID $CLIENT_SECRET"`], {
-    cwd: folder,
-  })
+  const stdout = await paste([...pasted, 'echo "\n$CLIENT_ID $CLIENT_SECRET"'])
   expect(stdout).not.toContain('"message"')
   const [clientId = '', clientSecret = ''] = stdout.trim().split('\n').at(-1)!.split(' ')
   recordSecret(clientSecret)
@@ -55,4 +54,15 @@ test('the lines of docs/sign-in.md, pasted in their order, let a person sign in 
     email_verified: true,
     roles: ['reader'],
   })
+
+  const variables = pasted[0]!.split('\n').slice(0, 2)
+  const lines = explaining.map((block) => block.replace('THE_TOKEN', body.access_token))
+  const explained = await paste([variables.join('\n'), ...lines])
+  expect(explained).toContain('"outcome":"SIGN_IN_OUTCOME_SUCCEEDS"')
+  expect(explained).toContain('"active":true')
 })
+
+async function paste(lines: string[]): Promise<string> {
+  const commands = lines.join('\n').replaceAll('http://localhost:8080', url)
+  return (await promisify(execFile)('bash', ['-c', commands], { cwd: folder })).stdout
+}
