@@ -40,6 +40,7 @@ settings.configure(
     OIDC_STORE_ID_TOKEN=True,
     OIDC_OP_LOGOUT_URL_METHOD="shop.sign_out_url",
     LOGIN_REDIRECT_URL="/",
+    LOGOUT_REDIRECT_URL="/",
 )
 
 import django  # noqa: E402

@@ -68,7 +68,8 @@ describe.skipIf(why)(`oauth2-proxy before what has no sign-in${why}:`, () => {
       'x-forwarded-email': place.person.email,
       'x-forwarded-groups': 'reader',
     })
-    await expect.poll(async () => (await page.goto(`${origin}/`), refreshes(place).length)).toBeGreaterThan(0)
+    const refreshed = async () => (await page.goto(`${origin}/`), refreshes(place).length)
+    await expect.poll(refreshed, { timeout: 30_000 }).toBeGreaterThan(0)
 
     const back = encodeURIComponent(`${origin}/`)
     const end = `${place.issuer}/oidc/v1/end_session?id_token_hint={id_token}&post_logout_redirect_uri=${back}`
