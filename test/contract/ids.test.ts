@@ -36,7 +36,6 @@ const exceptions: Record<string, string> = {
   'object.v1.BulkDone.id': 'of whatever the bulk is about',
   'users.v1.AuthRequest.hint_user_id': "ZITADEL's message",
   'users.v1.AuthRequest.id': "ZITADEL's message, whose id came with the address of the page",
-  'users.v1.ExplainTokenResponse.credential_id': 'of a personal access token, a key or a secret',
   'users.v1.GetGeneralSettingsResponse.default_org_id': "ZITADEL's message",
   'users.v1.UserFactor.id': "ZITADEL's message",
 }
