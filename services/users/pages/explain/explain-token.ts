@@ -14,7 +14,7 @@ import { explainStored } from './explain-stored-token.ts'
 import type { TokenFacts } from './token-facts.ts'
 import { tokenSentences } from './token-sentences.ts'
 
-/** Explains a token. It is looked up and used up nowhere. UNAVAILABLE; errors of grants. */
+/** Explains a token. It uses nothing up, and changes nothing. UNAVAILABLE; errors of grants. */
 export async function explainToken(
   context: Context,
   { token }: ExplainTokenRequest,
