@@ -1,6 +1,6 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import postgres from 'postgres'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, test, vi } from 'vitest'
 import { texts } from '../../../services/gateway/pages/login/texts.ts'
 import { newProject } from '../../examples/projects.ts'
 import { newAskingApplication } from '../../examples/person-tokens.ts'
@@ -31,6 +31,9 @@ async function setScene({ hasPassword = true, verification }: Given = {}) {
     ...(hasPassword && { password: unique('Password') }),
     ...(verification && { verification }),
   })
+  // Users learns of its name by an event.
+  const named = { userId: person.userId, applicationName }
+  await vi.waitFor(async () => ok(await call('ExplainSignIn', named, admin(home))), 10_000)
   return { home, owner, projectId, application, applicationName, person, loginName: person.userName }
 }
 interface Given {

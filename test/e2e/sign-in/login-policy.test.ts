@@ -18,21 +18,24 @@ describe.each(over('json'))('the login policy over $encoding', ({ call }) => {
     const owner = await newMember(organization, ['ORG_OWNER'])
     const holds = async () => {
       const { policy, settings } = ok(await call('GetLoginPolicy', {}, owner))
-      return [policy?.allowRegister ?? false, settings?.allowRegister]
+      return [policy?.passwordCheckLifetime, settings?.passwordCheckLifetime]
     }
     expect(ok(await call('GetLoginPolicy', {}, owner)).details).toBeUndefined()
-    expect(await holds()).toEqual([false, undefined])
-    ok(await call('UpdateInstanceLoginPolicy', { settings: { allowRegister: true } }, admin()))
-    expect(await holds()).toEqual([true, undefined])
-    const { details } = ok(await call('UpdateLoginPolicy', { settings: { allowRegister: false } }, owner))
+    const [whole] = await holds()
+    // Other tests see the instance's, too: this one changes nothing for them.
+    const [nearly, little] = ['43199s', '60s']
+    ok(await call('UpdateInstanceLoginPolicy', { settings: { passwordCheckLifetime: nearly } }, admin()))
+    expect(await holds()).toEqual([nearly, undefined])
+    const { details } = ok(await call('UpdateLoginPolicy', { settings: { passwordCheckLifetime: little } }, owner))
     expect(details).toMatchObject({ sequence: '1', resourceOwner: organization })
-    expect(await holds()).toEqual([false, false])
+    expect(await holds()).toEqual([little, little])
     ok(await call('ResetInstanceLoginPolicy', {}, admin()))
-    expect(ok(await call('GetInstanceLoginPolicy', {}, admin())).policy?.allowRegister ?? false).toBe(false)
-    expect(ok(await call('UpdateLoginPolicy', { settings: { allowRegister: true } }, owner)).details.sequence).toBe('2')
-    expect(await holds()).toEqual([true, true])
+    expect(ok(await call('GetInstanceLoginPolicy', {}, admin())).policy?.passwordCheckLifetime).toBe(whole)
+    const longer = { settings: { passwordCheckLifetime: '120s' } }
+    expect(ok(await call('UpdateLoginPolicy', longer, owner)).details.sequence).toBe('2')
+    expect(await holds()).toEqual(['120s', '120s'])
     ok(await call('ResetLoginPolicy', {}, owner))
-    expect(await holds()).toEqual([false, undefined])
+    expect(await holds()).toEqual([whole, undefined])
     // Nothing to change, and nothing changed.
     expect(ok(await call('ResetLoginPolicy', {}, owner)).details.sequence).toBe('3')
   })
