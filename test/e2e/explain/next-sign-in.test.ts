@@ -216,6 +216,16 @@ test('too many wrong codes are said, with the end of the wait', async () => {
   expect(Math.abs(said - wait)).toBeLessThan(30)
 })
 
+test('an application of others is by its id as one that is not there, whomever a name means', async () => {
+  const { loginName, home, owner, projectId } = await setScene()
+  const { appId } = await newAskingApplication(owner, projectId, { rosterApi: false, organizationId: owner })
+  const manager = await newMember(home, ['ORG_OWNER'])
+  const explained = async (appId: string) =>
+    ok(await call('ExplainSignIn', { loginName, appId, scopes: ['openid', 'flying'] }, manager))
+  const unknown = await explained('00000000-0000-7000-8000-000000000000')
+  expect(await explained(appId)).toEqual(unknown)
+})
+
 test('a scope that is left out is named, with the reason', async () => {
   const { leftOutScopes } = await explain(await setScene(), { scopes: ['openid', 'offline_access', 'flying'] })
   expect(leftOutScopes.map(({ scope }: any) => scope)).toEqual(['offline_access', 'flying'])

@@ -236,6 +236,16 @@ describe('a code', () => {
       expect(decodeJwt(body.id_token)['nonce']).toBe('of the victim')
     })
 
+    test('without a challenge it is nothing to an application that proves no more who it is', async () => {
+      const app = await newWebApplication(home, projectId)
+      const code = await newCode(person, app, { ...without, nonce: 'n' }, browser)
+      const oidcConfig = { authMethodType: 'OIDC_AUTH_METHOD_TYPE_NONE' }
+      ok(await call('PatchApplication', { projectId, appId: app.appId, oidcConfig }, admin(home)))
+      const isPublic = async () =>
+        (await redeem({ ...app, clientSecret: '' }, code, { code_verifier: '', client_id: app.clientId })).body.error
+      await expect.poll(isPublic).toBe('invalid_grant')
+    })
+
     test('a request whose challenge was taken out gives nothing to an application that sent one', async () => {
       const [web, lax] = [
         await newWebApplication(home, projectId),

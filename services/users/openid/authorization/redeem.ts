@@ -5,7 +5,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import type { ApplicationClient } from '../clients/application-client.ts'
+import { type ApplicationClient, methodOf } from '../clients/application-client.ts'
 import { makePersonTokens, type PersonTokens } from '../tokens/person-token.ts'
 import { isAllowed, judge } from '../judge/judge.ts'
 import { makeRefreshToken, newStep } from '../tokens/refresh-token.ts'
@@ -112,7 +112,9 @@ function wrongIn(
 ): RefusalReason | undefined {
   if (client.application.id !== authorization.applicationId) return 'client'
   if (redirectUri !== authorization.redirectUri) return 'redirect-uri'
-  if (!isVerified(codeVerifier, authorization.challenge)) return 'verifier'
+  // The application may have proved who it is when it asked for the code, and may not do so any more.
+  const isPublic = methodOf(client.application) === 'none'
+  if (!isVerified(codeVerifier, authorization.challenge) || (isPublic && !authorization.challenge)) return 'verifier'
   const bound = authorization.dpopThumbprint
   return bound !== undefined && bound !== dpopThumbprint ? 'key' : undefined
 }

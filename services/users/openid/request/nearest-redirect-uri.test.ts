@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { nearestRedirectUri } from './nearest-redirect-uri.ts'
 
-const registered = ['https://app.example.com/callback', 'https://app.example.com/other/callback', 'com.example.app:/cb']
+const registered = [
+  'https://app.example.com/callback',
+  'https://app.example.com/other/callback',
+  'com.example.app:/cb',
+  'http://localhost:3000/callback',
+]
+const nearest = (uri: string, devMode = false, redirectUris = registered) =>
+  nearestRedirectUri(uri, { redirectUris, devMode })
 
 test.each([
   ['a slash', 'https://app.example.com/callback/', 0],
@@ -9,11 +16,25 @@ test.each([
   ['another port', 'https://app.example.com:8443/callback', 0],
   ['another scheme', 'http://app.example.com/callback', 0],
   ['www.', 'https://www.app.example.com/callback', 0],
+  ['the name of this machine', 'http://127.0.0.1:3000/callback', 3],
+  ['its address', 'http://[::1]/callback', 3],
   ['three letters', 'https://aps.exampl.com/callbock', 0],
-  ['another path', 'https://app.example.com/other/login', 1],
-  ['the same scheme of its own', 'com.example.app:/other/path/of/it', 2],
 ])('it is named where the difference is %s', (_, uri, at) => {
-  expect(nearestRedirectUri(uri, registered)).toBe(registered[at])
+  expect(nearest(uri)).toBe(registered[at])
+})
+
+test.each([
+  ['https://app.example.com/other/login', 1],
+  ['http://app.example.com:3000/api/auth/callback/roster', 0],
+  ['com.example.app:/other/path/of/it', 2],
+])('one of the same host is named in development alone: %s', (uri, at) => {
+  expect(nearest(uri, true)).toBe(registered[at])
+  expect(nearest(uri)).toBeUndefined()
+})
+
+test('a long address costs no more than a short one', () => {
+  const long = Array.from({ length: 50 }, (_, n) => `https://app.example.com/a${n}${'b'.repeat(1900)}`)
+  expect(nearest(`https://app.example.com/zzz${'b'.repeat(1900)}`, true, long)).toBeUndefined()
 })
 
 test.each([
@@ -25,6 +46,7 @@ test.each([
   [''],
   ['magic'],
   ['x'.repeat(300)],
+  ['https://a'],
 ])('it is not where it is unlike: %s', (uri) => {
-  expect(nearestRedirectUri(uri, registered)).toBeUndefined()
+  expect(nearest(uri)).toBeUndefined()
 })

@@ -1,46 +1,66 @@
+import type { OidcCopy } from '../applications/application-copy.ts'
+
 const mostEdits = 3
+// Comparing longer ones would cost a stranger nothing, and everybody else the time.
+const mostCompared = 300
+const mostApart = 40
 
 /**
- * The registered URI that is most like one that is not: it has the same host, or differs by a few letters. Else none, so
- * that nobody reads all of them out by trying.
+ * The registered URI that is most like one that is not: it differs by scheme, port, `www.`, the name of this machine,
+ * slashes at the end, or a few letters. Of an application in development, also one of the same host. Else none, so that
+ * nobody reads out the others by trying.
  */
-export function nearestRedirectUri(uri: string, registered: readonly string[]): string | undefined {
-  const alike = registered
-    .map((one) => ({ one, edits: editsBetween(uri.toLowerCase(), one.toLowerCase()), common: commonStart(uri, one) }))
-    .filter(({ one, edits }) => edits <= mostEdits || isSameHost(uri, one))
-  return alike.toSorted((one, other) => one.edits - other.edits || other.common - one.common)[0]?.one
+export function nearestRedirectUri(
+  uri: string,
+  { redirectUris, devMode }: Pick<OidcCopy, 'redirectUris' | 'devMode'>,
+): string | undefined {
+  if (uri.length > mostCompared) return undefined
+  const asked = plain(uri)
+  const host = hostOf(asked)
+  return redirectUris
+    .filter((one) => one.length <= mostCompared)
+    .map((one) => ({ one, edits: editsBetween(asked, plain(one)), common: commonStart(asked, plain(one)) }))
+    .filter(
+      ({ one, edits }) =>
+        (edits <= mostEdits && edits * 4 <= asked.length) || (devMode && host !== '' && host === hostOf(plain(one))),
+    )
+    .toSorted((one, other) =>
+      one.edits > other.edits ? 1 : one.edits < other.edits ? -1 : other.common - one.common,
+    )[0]?.one
 }
 
-function isSameHost(uri: string, other: string): boolean {
-  const host = placeOf(uri)
-  return host !== '' && host === placeOf(other)
+function plain(uri: string): string {
+  return uri
+    .toLowerCase()
+    .replace(/^https?:\/\/(?:www\.)?(\[[^\]]*\]|[^/?#:]*)(?::\d*)?/, '$1')
+    .replace(/^(?:127\.0\.0\.1|\[::1\])/, 'localhost')
+    .replace(/\/+$/, '')
 }
 
 // Of a URI with a scheme of its own, the scheme.
-function placeOf(uri: string): string {
-  const { protocol = '', hostname = '' } = URL.parse(uri) ?? {}
-  return /^https?:$/.test(protocol) ? hostname.replace(/^www\./, '') : protocol
+function hostOf(text: string): string {
+  return /^[^/?#]*/.exec(text)![0]
 }
 
-function commonStart(uri: string, other: string): number {
-  const [one, another] = [uri.toLowerCase(), other.toLowerCase()]
+function commonStart(one: string, other: string): number {
   let at = 0
-  while (at < one.length && one[at] === another[at]) at++
+  while (at < one.length && one[at] === other[at]) at++
   return at
 }
 
-// Of Levenshtein. More than `mostEdits` are one more: so only as many cells of each line are looked at.
+// Of Levenshtein. Where more than a few letters in a row are not the same, it is too many.
 function editsBetween(one: string, other: string): number {
-  const most = mostEdits + 1
-  if (Math.abs(one.length - other.length) > mostEdits) return most
-  let line = new Map(Array.from({ length: most + 1 }, (_, at) => [at, at]))
-  for (let row = 1; row <= one.length; row++) {
-    const next = new Map<number, number>()
-    for (let at = Math.max(0, row - most); at <= Math.min(other.length, row + most); at++) {
-      const replaced = (line.get(at - 1) ?? most) + (one[row - 1] === other[at - 1] ? 0 : 1)
-      next.set(at, Math.min(most, replaced, (line.get(at) ?? most) + 1, (next.get(at - 1) ?? most) + 1))
-    }
+  const start = commonStart(one, other)
+  const [mine, yours] = [one.slice(start), other.slice(start)]
+  const end = commonStart([...mine].toReversed().join(''), [...yours].toReversed().join(''))
+  const [from, to] = [mine.slice(0, mine.length - end), yours.slice(0, yours.length - end)]
+  if (Math.abs(from.length - to.length) > mostEdits || from.length > mostApart) return Infinity
+  let line = Array.from({ length: to.length + 1 }, (_, at) => at)
+  for (const letter of from) {
+    const next = [line[0]! + 1]
+    for (let at = 1; at <= to.length; at++)
+      next.push(Math.min(line[at - 1]! + (letter === to[at - 1] ? 0 : 1), line[at]! + 1, next[at - 1]! + 1))
     line = next
   }
-  return line.get(other.length) ?? most
+  return line[to.length]!
 }

@@ -59,7 +59,7 @@ export function readParameters(parameters: Parameters, known: KnownApplication |
   const { application, project } = known
   const { oidc } = known.application
   if (repeated.includes('redirect_uri') || !isRegistered(redirectUri, oidc)) {
-    const nearest = nearestRedirectUri(redirectUri, oidc.redirectUris)
+    const nearest = nearestRedirectUri(redirectUri, oidc)
     return { notice: NoticeReason.NOTICE_REASON_REDIRECT_URI_INVALID, nearest }
   }
   const requested = { application: { ...application, oidc }, project }

@@ -34,8 +34,19 @@ export const explainSignIn = {
 }
 
 async function handle(context: Context, asking: ExplainSignInRequest, call: Call): Promise<ExplainSignInResponse> {
+  const found = await explainFound(context, asking, await findBoth(context, asking, call), call)
+  // Of an application that the caller has no other way to know of, it does not learn by its id that it is there.
+  return found ?? (await explainFound(context, asking, await findUnknown(context, asking, call), call))!
+}
+
+// Undefined where the caller may not know of the application.
+async function explainFound(
+  context: Context,
+  asking: ExplainSignInRequest,
+  { known, fault, userId }: Both,
+  call: Call,
+): Promise<ExplainSignInResponse | undefined> {
   const { sql, keys, store, personal } = context
-  const { known, fault, userId } = await findBoth(context, asking, call)
   const request = { ...asking, userId }
   const { application, limit, cursor } = request
   const user = await store.load<User>('user', userId)
@@ -52,17 +63,16 @@ async function handle(context: Context, asking: ExplainSignInRequest, call: Call
     call,
   )
   const assessment = await assess(context, request, known, user!, call)
-  // Of what the caller has no other way to know of, it does not learn by its id that it is there.
-  const isHidden = $case === 'applicationId' && !assessment.seesProject && cursor === '' && past.events.length === 0
-  const shown = isHidden ? await assess(context, request, undefined, user!, call) : assessment
+  const isForeign = $case === 'applicationId' && !assessment.seesProject
+  if (known && isForeign && cursor === '' && past.events.length === 0) return undefined
   return {
-    ...groundsOf(shown, request),
+    ...groundsOf(assessment, request),
     events: (await orUnavailable(personal.decryptEvents(sql, past.events))).map(showChange),
     nextCursor: past.next === undefined ? '' : writeCursor(keys, asked, [past.next]),
     userId,
-    nextSignIn: await nextSignIn(context, shown, { request, fault }, call),
-    request: stateOfRequest(shown.row),
-    leftOutScopes: isHidden ? [] : leftOutOf(request, shown, known),
+    nextSignIn: await nextSignIn(context, assessment, { request, fault }, call),
+    request: stateOfRequest(assessment.row),
+    leftOutScopes: leftOutOf(request, assessment, known),
   }
 }
 
@@ -72,10 +82,8 @@ interface Both extends NamedPerson {
 
 // Whom a name means depends on the application, and which application a name means on the user.
 async function findBoth(context: Context, request: ExplainSignInRequest, call: Call): Promise<Both> {
-  const { userId, application } = request
-  const findUser = async (known: KnownApplication | undefined): Promise<NamedPerson> =>
-    userId === '' ? findNamed(context, request, known, call) : { userId, fault: undefined }
-  const { $case, value } = application!
+  const findUser = (known: KnownApplication | undefined) => findPerson(context, request, known, call)
+  const { $case, value } = request.application!
   if ($case !== 'applicationName') {
     const known = await findAsked(context, { [$case]: value } as { clientId: string }, call)
     return { known, ...(await findUser(known)) }
@@ -84,6 +92,20 @@ async function findBoth(context: Context, request: ExplainSignInRequest, call: C
   const applicationId = await findNamedApplication(context, { name: value, userId: first?.userId }, call)
   const known = await findAsked(context, { applicationId }, call)
   return { known, ...(await findUser(known)) }
+}
+
+async function findUnknown(context: Context, request: ExplainSignInRequest, call: Call): Promise<Both> {
+  return { known: undefined, ...(await findPerson(context, request, undefined, call)) }
+}
+
+async function findPerson(
+  context: Context,
+  request: ExplainSignInRequest,
+  known: KnownApplication | undefined,
+  call: Call,
+): Promise<NamedPerson> {
+  const { userId } = request
+  return userId === '' ? findNamed(context, request, known, call) : { userId, fault: undefined }
 }
 
 async function orNotFound(found: Promise<NamedPerson>): Promise<NamedPerson | undefined> {
