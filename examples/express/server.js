@@ -17,8 +17,9 @@ app.use(
     secret: SECRET,
     authorizationParams: { response_type: 'code', scope: 'openid profile email offline_access' },
     authRequired: false,
-    // /logout signs out at Roster, too.
+    // /logout signs out at Roster, too, which sends the browser back to `/`.
     idpLogout: true,
+    routes: { postLogoutRedirect: '/' },
   }),
 )
 

@@ -1,6 +1,6 @@
 const { ISSUER = 'http://localhost:8080', CLIENT_ID, CLIENT_SECRET } = process.env
 
-/** What Auth.js is told of Roster. Its other editions, such as @auth/express, take the same. */
+/** What Auth.js is told of Roster, in Next.js and in Express. */
 export const config = {
   providers: [
     {

@@ -19,6 +19,8 @@ export interface Library {
   inBrowser?: true
   /** What it needs to be taken, where its manual is not enough. */
   line?: string
+  /** Where its manual is wrong of something else than Roster: what to write in place of it. */
+  but?: string
   /** Waits until it shows the name and the role. */
   shows?(page: Page): Promise<void>
 }
@@ -30,7 +32,7 @@ const scope = 'openid profile email roles'
  * where not, that Roster's page names the parameter, and that the one line is enough. With `-u`, the row is written.
  */
 export async function expectLibrary(place: Place, library: Library): Promise<void> {
-  const { name, version, line } = library
+  const { name, version, line, but } = library
   let sent = await begin(place, library, false)
   const asItComes = sent.authorize
   if (line) {
@@ -46,7 +48,7 @@ export async function expectLibrary(place: Place, library: Library): Promise<voi
     asItComes.has('nonce') ? 'yes' : '–',
     asItComes.get('response_mode') ?? '–',
     proof!.authorization ? 'header' : proof!.parameters.has('client_secret') ? 'form' : '–',
-    line ? 'refused: `code_challenge`' : 'yes',
+    line ? 'refused: `code_challenge`' : but ? `yes, but ${but}` : 'yes',
     line ?? '',
   ]
   expectRow(row)

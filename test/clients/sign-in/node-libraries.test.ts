@@ -17,7 +17,11 @@ const program = (name: string, file: string, more: Omit<Library, 'name' | 'versi
 })
 
 const libraries = [
-  program('@auth/express', 'auth-express.js', { callback: '/auth/callback/roster', button: 'Sign in with Roster' }),
+  program('@auth/express', 'auth-express.js', {
+    callback: '/auth/callback/roster',
+    button: 'Sign in with Roster',
+    but: 'its mount `/auth/*` is for Express 4: `/auth` ([more](auth-express.md))',
+  }),
   program('next-auth', 'next-auth.js', { callback: '/api/auth/callback/roster', button: 'Sign in with Roster' }),
   program('oidc-client-ts', 'oidc-client-ts.js', { callback: '/callback', inBrowser: true }),
 ]

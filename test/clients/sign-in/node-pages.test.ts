@@ -104,6 +104,38 @@ describe.skipIf(next)(`docs/sign-in/nextjs.md${next}`, () => {
   })
 })
 
+describe.skipIf(withoutChromium)(`docs/sign-in/auth-express.md${withoutChromium}`, () => {
+  test('Auth.js in Express signs a person in with name and role, refreshes by each successor, and signs out at Roster, too', async () => {
+    const commands = 'cd auth-express && npm install --ignore-scripts'
+    const files = filesOf('auth-express', 'nextjs')
+    const cwd = join(await build('examples/auth-express', files, commands), 'auth-express')
+    const { port, origin } = await newOrigin()
+    const registered = await register(place, 'auth-express.md', { 'http://localhost:3000': origin })
+    await place.start(['node', 'server.js'], origin, { cwd, env: { ...registered, PORT: port } })
+    const page = await place.openPage()
+    const begin = async () => {
+      await page.getByRole('link', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: 'Sign in with Roster' }).click()
+    }
+    await page.goto(origin)
+    await begin()
+    await place.signIn(page)
+    await page.getByText(profile.displayName).waitFor()
+    await page.getByText(place.person.email).waitFor()
+    await page.getByText('Roles: reader').waitFor()
+
+    place.recorder.forget()
+    for (let visit = 0; visit < 3; visit++) expect(await ask(page, `${origin}/books`)).toMatchObject({ status: 200 })
+    const used = refreshes(place).map(({ parameters }) => parameters.get('refresh_token'))
+    expect(used).toHaveLength(3)
+    expect(new Set(used).size, 'each refresh is by the successor of the one before').toBe(3)
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await begin()
+    await page.getByLabel('Password').waitFor()
+  })
+})
+
 describe.skipIf(withoutChromium)(`docs/sign-in/browser.md${withoutChromium}`, () => {
   test('a page signs a person in with name and role, refreshes, calls with its token, and signs out at Roster, too', async () => {
     const { port, origin } = await newOrigin()
