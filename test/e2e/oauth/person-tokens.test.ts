@@ -241,9 +241,11 @@ describe('a code', () => {
       const code = await newCode(person, app, { ...without, nonce: 'n' }, browser)
       const oidcConfig = { authMethodType: 'OIDC_AUTH_METHOD_TYPE_NONE' }
       ok(await call('PatchApplication', { projectId, appId: app.appId, oidcConfig }, admin(home)))
-      const isPublic = async () =>
-        (await redeem({ ...app, clientSecret: '' }, code, { code_verifier: '', client_id: app.clientId })).body.error
-      await expect.poll(isPublic).toBe('invalid_grant')
+      const answer = async (text: string) =>
+        (await redeem({ ...app, clientSecret: '' }, text, { code_verifier: '', client_id: app.clientId })).body.error
+      // Once it is known as public.
+      await expect.poll(() => answer('none')).toBe('invalid_grant')
+      expect(await answer(code)).toBe('invalid_grant')
     })
 
     test('a request whose challenge was taken out gives nothing to an application that sent one', async () => {
