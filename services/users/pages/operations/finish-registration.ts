@@ -16,6 +16,7 @@ import { findBrowser, isReplacedBy } from '../../sessions/browsers/session-cooki
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
+import { failureOf } from './sign-in.ts'
 import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
 import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../directory/email/code.ts'
@@ -85,7 +86,7 @@ export async function finishRegistration(
 // The code was used: the password alone gives the answer again, to the person whose registration replaced the cookie.
 async function giveAgain(
   context: Context,
-  { browser, value, row: { id } }: OpenedRequest,
+  { browser, value, row: { id }, now }: OpenedRequest,
   text: string,
   call: Call,
 ): Promise<PageAnswer> {
@@ -93,15 +94,20 @@ async function giveAgain(
   const row = await findRequest(context, id, { browserId: browser.id }, isSignIn)
   const userId = row?.userId
   if (!userId || !isReplacedBy(context.keys, browser, userId)) return page
+  const user = await findUserById(context, userId)
+  if (!user) return page
+  const loginName = user.state.userName
   try {
-    const find = () => findUserById(context, userId)
-    const proved = await factors.password.check(context, { loginName: '', text, find }, call)
+    const attempt = { loginName, text, find: () => Promise.resolve(user) }
+    const proved = await factors.password.check(context, attempt, call)
     const { newValue } = await signInToRequest(context, { row, browser, value }, proved, call)
     await proved.settle?.()
     return { ...page, newBrowser: newValue }
   } catch (error) {
-    if (!(error instanceof RosterError)) throw error
-    // The page asks for the name and the password.
+    if (error instanceof Superseded) return page
+    const failure = failureOf(error, now)
+    if (!failure) throw error
+    await orUnavailable(advance(context.keys, id, { ...row.progress, ...failure })(context.sql))
     return page
   }
 }

@@ -90,7 +90,8 @@ function fixedPerson(state: RequestState | Unanswerable): Candidate | undefined 
   return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined
 }
 
-function failureOf(error: unknown, now: Date): Pick<Progress, 'error' | 'retryAt'> | undefined {
+/** What the page says of a factor that failed. Undefined: the error is another one. */
+export function failureOf(error: unknown, now: Date): Pick<Progress, 'error' | 'retryAt'> | undefined {
   if (!(error instanceof RosterError)) return undefined
   if (error.reason === 'CREDENTIALS_INVALID') return { error: SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID }
   if (!['SIGN_IN_THROTTLED', 'PASSWORDS_THROTTLED'].includes(error.reason)) return undefined
