@@ -36,7 +36,9 @@ export async function openBrowserSession(
   const { isFirst } = factorKinds[factor.kind]
   // By a second factor the value is a random one: who saw the former value and knows the password gets no session with both.
   const { newValue, writes, guard } = isFirst ? renewValueFor(keys, browser, userId) : renewValue(browser)
-  const known = (await sessionsOf(sql, { ...browser, isPresent: true }, '')).find((session) => session.userId === userId)
+  const known = (await sessionsOf(sql, { ...browser, isPresent: true }, '')).find(
+    (session) => session.userId === userId,
+  )
   const [found, user] = await Promise.all([
     known && store.load<Session>('session', known.sessionId),
     store.load<User>('user', userId),

@@ -11,7 +11,7 @@ export interface Browser {
   id: string
   hash: Buffer
   /**
-   * The value is not the one before it, which shows pages of begun requests, and opens a session for nobody but the person
+   * The value is not the one before it, which shows pages of begun requests, and opens a session only for the person
    * whose password replaced it.
    */
   isPresent: boolean
@@ -59,7 +59,7 @@ export interface Renewal {
 
 /**
  * The same, by a first factor of a person. An answer with the new value may get lost, so it can be given again: the same
- * factor leads from the same value to the same one, which nobody can tell without our keys. Throws `Superseded` where the
+ * factor leads from the same value to the same one, which is not known without our keys. Throws `Superseded` where the
  * value is a former one, and anything else replaced it.
  */
 export function renewValueFor(keys: Keyring, browser: Browser, userId: string): Renewal {
