@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { outlives } from '../directory/events/sign-outs.ts'
 import type { User } from '../directory/events/user.ts'
 import { keepSession, sessionsOf } from './browsers/browser-sessions.ts'
-import { type Browser, renewValue } from './browsers/session-cookie.ts'
+import { type Browser, renewValue, renewValueFor } from './browsers/session-cookie.ts'
 import { Superseded } from './browsers/superseded.ts'
 import type { Session } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
@@ -22,7 +22,7 @@ export interface Along {
 /**
  * Gives a browser a session of a user with a factor. If it has one, that goes on, with a further check. Returns the new
  * value of its cookie. UNAUTHENTICATED CREDENTIALS_INVALID where the user may no longer sign in. Throws `Superseded` where
- * the browser has another value meanwhile.
+ * the browser has another value meanwhile, unless a first factor of this user replaced it.
  */
 export async function openBrowserSession(
   context: Context,
@@ -31,17 +31,21 @@ export async function openBrowserSession(
   along: Along,
   call: Pick<Call, 'requestId' | 'deadline'>,
 ): Promise<{ newValue: string; sessionId: string; missingFactors: AuthenticationMethodType[] }> {
-  const { sql, store } = context
+  const { sql, store, keys } = context
   const { userId } = factor.user
-  const known = (await sessionsOf(sql, browser, '')).find((session) => session.userId === userId)
+  const { isFirst } = factorKinds[factor.kind]
+  // By a second factor the value is a random one: who saw the former value and knows the password gets no session with both.
+  const { newValue, writes, guard } = isFirst ? renewValueFor(keys, browser, userId) : renewValue(browser)
+  const known = (await sessionsOf(sql, { ...browser, isPresent: true }, '')).find(
+    (session) => session.userId === userId,
+  )
   const [found, user] = await Promise.all([
     known && store.load<Session>('session', known.sessionId),
     store.load<User>('user', userId),
   ])
   // The row of the sign-in may be one of the former release, which did not count.
   const goesOn = found && !found.state.ended && outlives(user?.state, found.id, found.state.signOuts ?? 0)
-  if (!goesOn && !factorKinds[factor.kind].isFirst) throw new Superseded()
-  const { newValue, writes, guard } = renewValue(browser)
+  if (!goesOn && !isFirst) throw new Superseded()
   const { sessionId, missingFactors } = await recordFactor(
     context,
     factor,

@@ -125,6 +125,20 @@ describe.skipIf(missing)(`in Chromium without script${missing ? ' (skipped: ther
     for (const each of [page, elsewhere]) await each.context().close()
   })
 
+  test.each([30, 80, 200])('two clicks on "Sign in" %i ms apart sign in', async (apart) => {
+    const page = await (await browser.newContext({ locale: 'en-GB' })).newPage()
+    await page.goto(request())
+    await page.getByLabel('Login name').fill(grace.userName)
+    await page.getByLabel('Password').fill(grace.password)
+    // The browser drops the answer to the first.
+    await page.getByRole('button', { name: 'Sign in' }).evaluate((button: { click(): void }, wait) => {
+      button.click()
+      setTimeout(() => button.click(), wait)
+    }, apart)
+    await page.getByRole('heading', { name: 'Allow access?' }).waitFor()
+    await page.context().close()
+  })
+
   test('who cancels goes back only by a link', async () => {
     const page = await open(request())
     await page.getByRole('button', { name: 'Cancel' }).click()

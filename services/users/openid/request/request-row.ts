@@ -167,6 +167,11 @@ export function advance(
   `
 }
 
+/** Gives a request to another browser. */
+export function moveRequest(id: string, { from, to }: { from: string; to: string }): Statement {
+  return (sql) => sql`update authorization_requests set browser_id = ${to} where id = ${id} and browser_id = ${from}`
+}
+
 /** Closes a request without an event; false where it had its answer. */
 export async function closeRequest(sql: Sql, id: string, answer: 'given' | 'cancelled'): Promise<boolean> {
   const { count } = await orUnavailable(sql`

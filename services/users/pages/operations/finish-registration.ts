@@ -10,8 +10,14 @@ import type { Call } from '#lib/rpc/headers'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
-import { advance, type Progress, stillOpen } from '../../openid/request/request-row.ts'
+import { advance, findRequest, type Progress, stillOpen } from '../../openid/request/request-row.ts'
+import { isSignIn } from '../../openid/request/parameters.ts'
+import { findBrowser, isReplacedBy } from '../../sessions/browsers/session-cookie.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
+import { factors } from '../../sessions/factors/registry.ts'
+import { findUserById } from '../../directory/login-names/login-user.ts'
+import { failureOf } from './sign-in.ts'
+import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
 import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../directory/email/code.ts'
 import { addRegistered, OrganizationClosed } from '../registration/add-registered.ts'
@@ -32,10 +38,11 @@ export async function finishRegistration(
   request: FinishRegistrationRequest,
   call: Call,
 ): Promise<PageAnswer> {
-  const opened = await openForm(context, request, signingIn)
+  const opened = await openForm(context, request, signingIn, { takesFormer: request.action !== 'back' })
   if ('answer' in opened) return opened.answer
   const { row, now } = opened
   const page = toPage(row.id)
+  if (!opened.browser.isPresent) return giveAgain(context, opened, request.password, call)
   const typed = row.progress.registration
   if (!typed?.isMailed) return page
   const next = async (progress: Progress) => {
@@ -45,7 +52,10 @@ export async function finishRegistration(
   const { email, givenName, familyName, language } = typed
   const given = { email, givenName, familyName, language }
   if (request.action === 'back') return next({ registration: given })
-  const again = (error: RegistrationError, wait?: number) => {
+  const again = async (error: RegistrationError, wait?: number) => {
+    const overtaken = await openForm(context, request, signingIn, { takesFormer: true })
+    if ('answer' in overtaken) return overtaken.answer
+    if (!overtaken.browser.isPresent) return giveAgain(context, overtaken, request.password, call)
     const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
     return next({ registration: { ...given, isMailed: true, error, ...retryAt } })
   }
@@ -63,11 +73,42 @@ export async function finishRegistration(
   try {
     return { ...page, newBrowser: await signUp(context, opened, { registration, password: request.password }, call) }
   } catch (error) {
+    const { browser } = await findBrowser(context.sql, opened.value)
+    if (browser?.isPresent === false) return giveAgain(context, { ...opened, browser }, request.password, call)
     if (error instanceof Superseded) return page
     if (error instanceof OrganizationClosed) return closed()
     if (error instanceof AddressTaken) return next({ loginName: email, error: SignInError.SIGN_IN_ERROR_ADDRESS_TAKEN })
     if (!(error instanceof RosterError) || error.reason !== 'PASSWORDS_THROTTLED') throw error
     return again(RegistrationError.REGISTRATION_ERROR_THROTTLED, error.retryAfter ?? 1)
+  }
+}
+
+// The code was used: the password alone gives the answer again, to the person whose registration replaced the cookie.
+async function giveAgain(
+  context: Context,
+  { browser, value, row: { id }, now }: OpenedRequest,
+  text: string,
+  call: Call,
+): Promise<PageAnswer> {
+  const page = toPage(id)
+  const row = await findRequest(context, id, { browserId: browser.id }, isSignIn)
+  const userId = row?.userId
+  if (!userId || !isReplacedBy(context.keys, browser, userId)) return page
+  const user = await findUserById(context, userId)
+  if (!user) return page
+  const loginName = user.state.userName
+  try {
+    const attempt = { loginName, text, find: () => Promise.resolve(user) }
+    const proved = await factors.password.check(context, attempt, call)
+    const { newValue } = await signInToRequest(context, { row, browser, value }, proved, call)
+    await proved.settle?.()
+    return { ...page, newBrowser: newValue }
+  } catch (error) {
+    if (error instanceof Superseded) return page
+    const failure = failureOf(error, now)
+    if (!failure) throw error
+    await orUnavailable(advance(context.keys, id, { ...row.progress, ...failure })(context.sql))
+    return page
   }
 }
 

@@ -6,8 +6,9 @@ import { toPage } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { onlyOrganization } from '../../openid/request/request-organization.ts'
-import { closeRequest, emptyRegistration, advance, stillOpen, type Progress } from '../../openid/request/request-row.ts'
+import { closeRequest, emptyRegistration, advance, type Progress } from '../../openid/request/request-row.ts'
 import { type RequestState, requestStateOf } from '../sign-in/request-state.ts'
+import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
 import type { Unanswerable } from '../../openid/request/read-parameters.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
@@ -15,11 +16,10 @@ import { factorKinds } from '../../sessions/factors/kinds.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { mailCode } from './check-code.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
-import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
 
 export async function signIn(context: Context, request: SignInRequest, call: Call): Promise<PageAnswer> {
-  const opened = await openForm(context, request, signingIn)
+  const opened = await openForm(context, request, signingIn, { takesFormer: request.action === 'sign-in' })
   if ('answer' in opened) return opened.answer
   const { row, now } = opened
   const page = toPage(row.id)
@@ -55,7 +55,7 @@ async function proceed(
   { loginName, password: text }: SignInRequest,
   call: Call,
 ): Promise<string> {
-  const { row, browser } = opened
+  const { row } = opened
   const state = await requestStateOf(context, opened, call)
   const fixed = fixedPerson(state)
   const application = 'notice' in state ? {} : state.requested.application
@@ -67,13 +67,7 @@ async function proceed(
       : { loginName, text },
     { ...call, organizationId: onlyOrganization(row.parameters.scope, application) ?? '' },
   )
-  const { newValue, sessionId, missingFactors } = await openBrowserSession(
-    context,
-    proved,
-    browser,
-    { writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)], guards: [stillOpen(row.id)] },
-    call,
-  )
+  const { browser, newValue, sessionId, missingFactors } = await signInToRequest(context, opened, proved, call)
   const { userId, organizationId } = proved.user
   await Promise.all([proved.settle?.(), surplusSessions.settle(context, userId)])
   // Its page then has the field at once.
@@ -96,7 +90,8 @@ function fixedPerson(state: RequestState | Unanswerable): Candidate | undefined 
   return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined
 }
 
-function failureOf(error: unknown, now: Date): Pick<Progress, 'error' | 'retryAt'> | undefined {
+/** What the page says of a factor that failed. Undefined: the error is another one. */
+export function failureOf(error: unknown, now: Date): Pick<Progress, 'error' | 'retryAt'> | undefined {
   if (!(error instanceof RosterError)) return undefined
   if (error.reason === 'CREDENTIALS_INVALID') return { error: SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID }
   if (!['SIGN_IN_THROTTLED', 'PASSWORDS_THROTTLED'].includes(error.reason)) return undefined

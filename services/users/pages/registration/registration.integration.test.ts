@@ -137,6 +137,19 @@ describe('somebody registers', () => {
     expect(said(await browser.show(asking.requestId))).toMatch(/^consent/)
   })
 
+  test('and gets the answer again where it was lost, by the same form with the password', async () => {
+    const [browser, late] = [newcomer(), newcomer()]
+    const asking = await browser.ask()
+    late.cookie = browser.cookie
+    const code = await browser.codeOf(asking)
+    await browser.finish(asking, { code })
+    const former = late.cookie
+    expect(said(await late.finish(asking, { code, password: 'a wrong password' }))).toBe('sign-in 1')
+    expect(late.cookie).toBe(former)
+    expect(said(await late.finish(asking, { code }))).toMatch(/^consent/)
+    expect(late.cookie).toBe(browser.cookie)
+  })
+
   test('in the browser that began alone', async () => {
     const [browser, thief] = [newcomer(), newcomer()]
     const asking = await browser.ask()

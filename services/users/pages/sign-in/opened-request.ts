@@ -48,17 +48,18 @@ export async function openRequest<P extends KeptParameters>(
 
 /**
  * The open request of a form; or the answer, where there is none. Its page says why: so does the former value of the
- * cookie, whose browser asks for the page with the present one.
+ * cookie, whose browser asks for the page with the present one; but a form with a first factor takes it.
  */
 export async function openForm<P extends KeptParameters>(
   context: Context,
   form: { browser: string; requestId: string; formToken: string },
   purpose: Purpose<P>,
+  { takesFormer = false } = {},
 ): Promise<OpenedRequest<P> | { answer: PageAnswer }> {
   const opened = await openRequest(context, form, purpose)
   if (!opened) return { answer: await requestUnknown(context) }
   const { browser, row } = opened
-  if (!browser.isPresent) return { answer: purpose.toPage(row.id) }
+  if (!browser.isPresent && !takesFormer) return { answer: purpose.toPage(row.id) }
   if (!isFormToken(context.keys, browser.id, row.id, form.formToken))
     return {
       answer: await branded(context, notice(NoticeReason.NOTICE_REASON_FORM_INVALID), { scope: '', ...row.parameters }),

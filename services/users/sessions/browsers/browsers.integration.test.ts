@@ -14,7 +14,7 @@ import { openUsers, serveDomains, type TestUsers } from '../../testing/test-user
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
 import { readSecret } from '../../directory/secrets/secret.ts'
 import type { Authorization } from '../../openid/events/authorization.ts'
-import { deleteBrowsers, findBrowser } from './session-cookie.ts'
+import { deleteBrowsers, findBrowser, renewAtOnce } from './session-cookie.ts'
 
 let database: TestDatabase
 let users: TestUsers
@@ -95,30 +95,69 @@ describe('the value of a cookie', () => {
     expect(told(await victim.signIn(page, 'ada'))['code']).toBeDefined()
     expect(await isSignedIn(victim.cookie)).toBe(true)
     expect(await isSignedIn(planted)).toBe(false)
-    // It shows pages of begun requests, and does nothing else.
+    // It shows pages of begun requests, and a right password of another person leads to a browser of their own.
     expect(said(await thief.show(thiefs.requestId))).toBe('sign-in 0')
-    expect(requestOf(await thief.post(thiefs, { loginName: 'mallory', password: 'mallory-password' }))).toBe(
-      thiefs.requestId,
-    )
+    await thief.post(thiefs, { loginName: 'ada', password: 'wrong' })
     expect(thief.cookie).toBe(planted)
-    expect((await users.sql`select from browser_sessions where user_id = ${await idOf('mallory')}`).length).toBe(0)
+    expect(said(await thief.show(thiefs.requestId))).toBe('sign-in 1')
+    for (const action of ['another-account', 'register', 'cancel']) await thief.post(thiefs, { action })
+    expect(said(await thief.show(thiefs.requestId))).toBe('sign-in 1')
+    expect(told(await thief.signIn(thiefs, 'mallory'))['code']).toBeDefined()
+    expect(await peopleOf(thief.cookie)).toEqual([await idOf('mallory')])
+    expect(await peopleOf(victim.cookie)).toEqual([await idOf('ada')])
+    expect(said(await victim.show(thiefs.requestId))).toBe('notice 4')
   })
 
-  test('is replaced once: of two sign-ins at the same time, one wins and one session begins', async () => {
+  test('is replaced once: two tabs of one person get the same one, two people a browser each', async () => {
+    const same = new Visitor(users)
+    const tabs = [await same.begin(), await same.begin(), await same.begin()]
+    const values = await Promise.all(
+      tabs.map((page) => same.post(page, { loginName: 'ada', password: 'ada-password' })),
+    )
+    expect(new Set(values.map(({ newBrowser }) => newBrowser))).toEqual(new Set([same.cookie]))
+    expect(await peopleOf(same.cookie)).toEqual([await idOf('ada')])
+    for (const { requestId } of tabs) expect(told(await same.show(requestId))['code']).toBeDefined()
+
     const browser = new Visitor(users)
     const pages = [await browser.begin(), await browser.begin()]
     const names = ['ada', 'grace']
     const answers = await Promise.all(
       pages.map((page, at) => browser.post(page, { loginName: names[at]!, password: `${names[at]!}-password` })),
     )
-    expect(answers.filter(({ newBrowser }) => newBrowser !== '')).toHaveLength(1)
     expect(answers.map(requestOf)).toEqual(pages.map(({ requestId }) => requestId))
-    const rows = await users.sql`
-      select from browser_sessions s join browsers b on b.id = s.browser_id where b.hash = ${hashToken(browser.cookie)}
-    `
-    expect(rows).toHaveLength(1)
-    // The tab that lost goes on with the value of the other.
-    for (const { requestId } of pages) expect(told(await browser.show(requestId))['code']).toBeDefined()
+    for (const [at, { newBrowser }] of answers.entries()) {
+      expect(await peopleOf(newBrowser)).toEqual([await idOf(names[at]!)])
+      expect(told(await new Visitor(users, newBrowser).show(pages[at]!.requestId))['code']).toBeDefined()
+    }
+  })
+
+  test('that a lost answer did not replace goes on by the password of whom it was for, in every request', async () => {
+    const browser = new Visitor(users)
+    const [page, other] = [await browser.begin(), await browser.begin()]
+    const former = browser.cookie
+    await browser.post(page, { loginName: 'ada', password: 'ada-password' })
+    const lost = () => new Visitor(users, former)
+    // A wrong password says so, and changes nothing.
+    expect(said(await lost().signIn(page, 'ada', 'wrong'))).toBe('sign-in 1')
+    for (const request of [page, other]) {
+      const again = lost()
+      expect(told(await again.signIn(await again.show(request.requestId), 'ada'))['code']).toBeDefined()
+      expect(again.cookie).toBe(browser.cookie)
+    }
+    const next = lost()
+    expect(told(await next.signIn(await next.begin(), 'ada'))['code']).toBeDefined()
+    expect(await peopleOf(browser.cookie)).toEqual([await idOf('ada')])
+    // A fresh password is asked for: the answer to it can get lost, too.
+    const fresh = await browser.begin({ prompt: 'login' })
+    const before = new Visitor(users, browser.cookie)
+    await browser.post(fresh, { loginName: 'ada', password: 'ada-password' })
+    expect(told(await before.signIn(fresh, 'ada'))['code']).toBeDefined()
+    expect(before.cookie).toBe(browser.cookie)
+    // After a sign-out that got lost, the password leads to another browser.
+    await renewAtOnce(users.sql, (await findBrowser(users.sql, browser.cookie)).browser!)
+    const out = new Visitor(users, browser.cookie)
+    expect(told(await out.signIn(await out.begin(), 'ada'))['code']).toBeDefined()
+    expect(out.cookie).not.toBe(browser.cookie)
   })
 
   test('is the same for tabs that wake with a forgotten one, and is replaced where it is malformed', async () => {
@@ -283,6 +322,14 @@ describe('nobody fills the tables of others:', () => {
     expect(found.map(({ browser }) => browser !== undefined)).toEqual([true, false, true])
   })
 })
+
+async function peopleOf(cookie: string): Promise<string[]> {
+  const rows = await users.sql<{ userId: string }[]>`
+    select user_id as "userId" from browser_sessions s join browsers b on b.id = s.browser_id
+    where b.hash = ${hashToken(cookie)}
+  `
+  return rows.map(({ userId }) => userId)
+}
 
 async function idOf(userName: string): Promise<string> {
   const [row] = await users.sql<{ id: string }[]>`

@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
+import type { Keyring } from '#lib/encryption/keys'
 import type { Guard } from '#lib/eventstore/command'
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
 import { Superseded } from './superseded.ts'
@@ -9,8 +10,13 @@ import { Superseded } from './superseded.ts'
 export interface Browser {
   id: string
   hash: Buffer
-  /** The value is not the one before it, which shows pages of begun requests and does nothing else. */
+  /**
+   * The value is not the one before it, which shows pages of begun requests, and opens a session only for the person
+   * whose password replaced it.
+   */
   isPresent: boolean
+  /** The hash of the present value. */
+  presentHash: Buffer
 }
 
 /** 256 random bits. */
@@ -19,13 +25,13 @@ const valueForm = /^[\w-]{43}$/
 /** The browser of this value, and PostgreSQL's time. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function findBrowser(sql: Sql, value: string): Promise<{ browser: Browser | undefined; now: Date }> {
   const hash = hashToken(value)
-  const [row] = await orUnavailable(sql<{ id: string | null; isPresent: boolean; now: Date }[]>`
-    select id, hash = ${hash} as "isPresent", roster_now() as now
+  const [row] = await orUnavailable(sql<{ id: string | null; isPresent: boolean; presentHash: Buffer; now: Date }[]>`
+    select id, hash = ${hash} as "isPresent", hash as "presentHash", roster_now() as now
     from (values (1)) one left join browsers
       on hash = ${hash} or (former_hash = ${hash} and former_until > roster_now())
   `)
-  const { id, isPresent, now } = row!
-  return { browser: id === null ? undefined : { id, hash, isPresent }, now }
+  const { id, isPresent, presentHash, now } = row!
+  return { browser: id === null ? undefined : { id, hash, isPresent, presentHash }, now }
 }
 
 /**
@@ -37,32 +43,58 @@ export async function makeBrowser(sql: Sql, value: string): Promise<{ browser: B
   const newValue = valueForm.test(value) ? '' : newToken()
   const hash = hashToken(newValue || value)
   const [row] = await orUnavailable(sql<{ id: string }[]>`select make_browser(${uuid()}, ${hash}) as id`)
-  return { browser: { id: row!.id, hash, isPresent: true }, newValue }
+  return { browser: { id: row!.id, hash, isPresent: true, presentHash: hash }, newValue }
 }
 
 /** A new value for the cookie: who has the present one alone has nothing any more. One of two such changes wins. */
-export function renewValue({ id, hash }: Browser): { newValue: string; writes: Statement[]; guard: Guard } {
-  const newValue = newToken()
+export function renewValue({ id, hash }: Browser, newValue = newToken()): Renewal {
+  return { newValue, writes: [renewing({ id, hash }, newValue)], guard: stillHas(id, hash) }
+}
+
+export interface Renewal {
+  newValue: string
+  writes: Statement[]
+  guard: Guard
+}
+
+/**
+ * The same, by a first factor of a person. An answer with the new value may get lost, so it can be given again: the same
+ * factor leads from the same value to the same one, which is not known without our keys. Throws `Superseded` where the
+ * value is a former one, and anything else replaced it.
+ */
+export function renewValueFor(keys: Keyring, browser: Browser, userId: string): Renewal {
+  const newValue = valueAfter(keys, browser, userId)
+  if (browser.isPresent) return renewValue(browser, newValue)
+  if (!isReplacedBy(keys, browser, userId)) throw new Superseded()
+  return { newValue, writes: [], guard: stillHas(browser.id, browser.presentHash) }
+}
+
+/** This person's first factor replaced the former value. */
+export function isReplacedBy(keys: Keyring, browser: Browser, userId: string): boolean {
+  return !browser.isPresent && browser.presentHash.equals(hashToken(valueAfter(keys, browser, userId)))
+}
+
+function valueAfter(keys: Keyring, { id, hash }: Browser, userId: string): string {
+  return keys.mac('browser-value', keys.currentId, [id, hash.toString('hex'), userId]).toString('base64url')
+}
+
+function stillHas(id: string, hash: Buffer): Guard {
   return {
-    newValue,
-    writes: [renewing({ id, hash }, newValue)],
-    guard: {
-      key: JSON.stringify(['browser', id, hash.toString('hex')]),
-      counted: { by: 'count_renewed_values', of: { id, hash: hash.toString('hex') } },
-      most: 1,
-      full: new Superseded(),
-    },
+    key: JSON.stringify(['browser', id, hash.toString('hex')]),
+    counted: { by: 'count_renewed_values', of: { id, hash: hash.toString('hex') } },
+    most: 1,
+    full: new Superseded(),
   }
 }
 
-/** The same, without a decision. Empty where another change was faster. UNAVAILABLE STORE_UNAVAILABLE. */
-export async function renewAtOnce(sql: Sql, browser: Omit<Browser, 'isPresent'>): Promise<string> {
+/** Gives the browser another value, without a decision. Empty where another change was faster. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function renewAtOnce(sql: Sql, browser: Pick<Browser, 'id' | 'hash'>): Promise<string> {
   const newValue = newToken()
   const renewed = (await orUnavailable(renewing(browser, newValue)(sql))) as unknown[]
   return renewed.length > 0 ? newValue : ''
 }
 
-function renewing({ id, hash }: Omit<Browser, 'isPresent'>, newValue: string) {
+function renewing({ id, hash }: Pick<Browser, 'id' | 'hash'>, newValue: string) {
   return (sql: Sql | Transaction) => sql`
     update browsers set hash = ${hashToken(newValue)}, former_hash = hash, seen_at = roster_now(),
       former_until = roster_now() + interval '60 seconds'

@@ -389,6 +389,25 @@ describe('a sign-in by pages', () => {
     expect(told(await visitor.code(again, await mailed(person)))['code']).toBeDefined()
   })
 
+  test('is not given by the password again to who has the value of the cookie before the code', async () => {
+    await demand(true)
+    const person = await newPerson()
+    const password = `${person.userName}-password`
+    const visitor = new Visitor(users)
+    const planted = new Visitor(users)
+    const page = await visitor.begin()
+    const [thiefs, second] = [await visitor.begin(), await visitor.begin()]
+    planted.cookie = visitor.cookie
+    const asking = await visitor.signIn(page, person.userName)
+    // With the password, too, who planted the cookie gets what the password opens.
+    expect(codePage(await planted.signIn(thiefs, person.userName, password))).toMatchObject({ isSent: true })
+    expect(planted.cookie).toBe(visitor.cookie)
+    expect(told(await visitor.code(asking, await mailed(person)))['code']).toBeDefined()
+    expect(planted.cookie).not.toBe(visitor.cookie)
+    expect(codePage(await planted.signIn(second, person.userName, password))).toMatchObject({ isSent: true })
+    expect(planted.cookie).not.toBe(visitor.cookie)
+  })
+
   test('is bound to its browser: the code of one is wrong in another', async () => {
     await demand(true)
     const person = await newPerson()

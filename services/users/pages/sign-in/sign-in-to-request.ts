@@ -1,0 +1,52 @@
+import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { advance, moveRequest, stillOpen } from '../../openid/request/request-row.ts'
+import { type Browser, findBrowser, isReplacedBy, makeBrowser } from '../../sessions/browsers/session-cookie.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
+import type { ProvedFactor } from '../../sessions/factors/factor.ts'
+import { openBrowserSession } from '../../sessions/open-browser-session.ts'
+import type { OpenedRequest } from './opened-request.ts'
+
+export interface SignedInTo {
+  /** The browser that has the session, and the request. */
+  browser: Browser
+  newValue: string
+  sessionId: string
+  missingFactors: AuthenticationMethodType[]
+}
+
+/**
+ * Opens a session by a first factor, and goes on with a request as its person. Two clicks, two tabs and lost answers come
+ * with the former value of the cookie: whose first factor replaced it gets the answer again, and any other person a new
+ * browser, which the request moves to. Throws `Superseded` where the request was answered meanwhile.
+ */
+export async function signInToRequest(
+  context: Context,
+  { row, browser, value }: Pick<OpenedRequest, 'row' | 'browser' | 'value'>,
+  proved: ProvedFactor,
+  call: Call,
+): Promise<SignedInTo> {
+  const { sql, keys } = context
+  const guards = [stillOpen(row.id)]
+  const goOn = advance.bind(undefined, keys, row.id, { chosen: true })
+  const openIn = async (at: Browser): Promise<SignedInTo> => ({
+    browser: at,
+    ...(await openBrowserSession(context, proved, at, { writes: (session) => [goOn(session)], guards }, call)),
+  })
+  try {
+    return await openIn(browser)
+  } catch (error) {
+    if (!(error instanceof Superseded)) throw error
+    const { browser: now } = await findBrowser(sql, value)
+    // The value is not what was overtaken; or it is over by now.
+    if (!now || now.isPresent) throw error
+    if (isReplacedBy(keys, now, proved.user.userId)) return openIn(now)
+    const { browser: other } = await makeBrowser(sql, '')
+    const writes = (session: { sessionId: string; userId: string }) => [
+      moveRequest(row.id, { from: now.id, to: other.id }),
+      goOn(session),
+    ]
+    return { browser: other, ...(await openBrowserSession(context, proved, other, { writes, guards }, call)) }
+  }
+}
