@@ -3,12 +3,10 @@ import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { toPage } from '../../openid/authorization/answer.ts'
-import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { onlyOrganization } from '../../openid/request/request-organization.ts'
 import { closeRequest, emptyRegistration, advance, stillOpen, type Progress } from '../../openid/request/request-row.ts'
-import { type RequestState, requestStateOf } from '../sign-in/request-state.ts'
-import type { Unanswerable } from '../../openid/request/read-parameters.ts'
+import { fixedPerson, requestStateOf } from '../sign-in/request-state.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { factorKinds } from '../../sessions/factors/kinds.ts'
@@ -87,13 +85,6 @@ async function proceed(
     await orUnavailable(advance(context.keys, row.id, { chosen: true, code })(context.sql))
   }
   return newValue
-}
-
-// The person whose password alone the page asks for.
-function fixedPerson(state: RequestState | Unanswerable): Candidate | undefined {
-  const chosen = 'chosen' in state ? state.chosen : undefined
-  const lack = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing[0].what : undefined
-  return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined
 }
 
 function failureOf(error: unknown, now: Date): Pick<Progress, 'error' | 'retryAt'> | undefined {

@@ -48,12 +48,13 @@ export async function openRequest<P extends KeptParameters>(
 
 /**
  * The open request of a form; or the answer, where there is none. Its page says why: so does the former value of the
- * cookie, whose browser asks for the page with the present one.
+ * cookie, whose browser asks for the page with the present one. `alsoOver`: one whose time is over is open as well.
  */
 export async function openForm<P extends KeptParameters>(
   context: Context,
   form: { browser: string; requestId: string; formToken: string },
   purpose: Purpose<P>,
+  { alsoOver = false }: { alsoOver?: boolean } = {},
 ): Promise<OpenedRequest<P> | { answer: PageAnswer }> {
   const opened = await openRequest(context, form, purpose)
   if (!opened) return { answer: await requestUnknown(context) }
@@ -63,5 +64,5 @@ export async function openForm<P extends KeptParameters>(
     return {
       answer: await branded(context, notice(NoticeReason.NOTICE_REASON_FORM_INVALID), { scope: '', ...row.parameters }),
     }
-  return row.answer || row.isOver ? { answer: purpose.toPage(row.id) } : opened
+  return row.answer || (row.isOver && !alsoOver) ? { answer: purpose.toPage(row.id) } : opened
 }
