@@ -364,7 +364,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     const page = await open(page1, { javaScriptEnabled: false, viewport: { width: 320, height: 568 } })
     await page.getByLabel('Login name').fill('ada')
     await page.getByRole('button', { name: 'Forgot password?' }).click()
-    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+    await page.getByRole('heading', { name: 'Forgotten password' }).waitFor()
     users['Recover'] = then({ recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200 } })
     await page.keyboard.press('Enter')
     await page.getByText('8 to 200 characters').waitFor()

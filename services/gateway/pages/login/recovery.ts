@@ -36,7 +36,7 @@ export function recoveryPage(shown: Shown, { loginName, nameIsFixed }: RecoveryP
         <button name="action" value="send" ${loginName !== '' && html`autofocus`}>${text.mailCode}</button>
         <button class="other" name="action" value="back" formnovalidate>${text.toSignIn}</button>`,
     )}`
-  return frame(language, text.recover, content)
+  return frame(language, text.forgottenPassword, content)
 }
 
 /** The code that was mailed, and the new password. */

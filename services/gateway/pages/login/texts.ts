@@ -39,6 +39,7 @@ const en = {
   codeWrong: 'This is not the code of the newest mail. Please check it and try again.',
   codeOver: 'No code works any more: it has expired, or too many wrong ones were entered. Please ask for another one.',
   passwordInvalid: 'Please choose a password of {min} to {max} characters.',
+  forgottenPassword: 'Forgotten password',
   recover: 'Choose a new password',
   recoverIntro: 'A code for a new password goes to the email address of your account.',
   recoverCodeIntro:
@@ -197,6 +198,7 @@ const de: Texts = {
   codeOver:
     'Kein Code gilt mehr: Er ist abgelaufen, oder es wurden zu viele falsche eingegeben. Bitte fordern Sie einen neuen an.',
   passwordInvalid: 'Bitte wählen Sie ein Passwort mit {min} bis {max} Zeichen.',
+  forgottenPassword: 'Passwort vergessen',
   recover: 'Neues Passwort wählen',
   recoverIntro: 'Ein Code für ein neues Passwort geht an die E-Mail-Adresse Ihres Kontos.',
   recoverCodeIntro:

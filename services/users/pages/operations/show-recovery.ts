@@ -6,6 +6,8 @@ import { openRequest, signingIn } from '../sign-in/opened-request.ts'
 /** It changes nothing, since programs that check mails open links. A browser keeps what stands behind the # of the link. */
 export async function showRecovery(context: Context, request: ShowRecoveryRequest): Promise<PageAnswer> {
   const opened = await openRequest(context, request, signingIn)
-  const goesOn = opened && !opened.row.isOver && !opened.row.answer && opened.row.progress.recovery?.isAsked
-  return goesOn ? toPage(opened.row.id) : redirect('/ui/reset-password')
+  if (!opened?.browser.isPresent) return redirect('/ui/reset-password')
+  const { id, isOver, answer, progress } = opened.row
+  const goesOn = !isOver && !answer && progress.recovery?.isAsked
+  return goesOn ? toPage(id) : redirect('/ui/reset-password')
 }

@@ -115,7 +115,8 @@ async function nextPage(
 ): Promise<PageAnswer> {
   const { asked, people, chosen } = state
   const { registration, recovery } = row.progress
-  if (recovery) return recoveryPage(recovery, now)
+  // The former value of the cookie is not told who is signed in.
+  if (recovery && (recovery.userId === undefined || browser.isPresent)) return recoveryPage(recovery, now)
   if (registration)
     return (await mayRegister(context, state))
       ? registrationPage(registration, now)
