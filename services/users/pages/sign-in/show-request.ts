@@ -63,7 +63,14 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
 }
 
 const withForm = [
-  ...['signIn', 'code', 'accounts', 'noAccess', 'registration', 'registrationCode', 'recovery', 'recoveryCode'],
+  'signIn',
+  'code',
+  'accounts',
+  'noAccess',
+  'registration',
+  'registrationCode',
+  'recovery',
+  'recoveryCode',
   'consent',
 ]
 
