@@ -42,7 +42,10 @@ import { deleteSession } from './sessions/operations/delete-session.ts'
 import { deleteUser } from './directory/operations/user/delete-user.ts'
 import { endSession } from './pages/operations/end-session.ts'
 import { endMySession } from './pages/account/end-my-session.ts'
+import { finishRecovery } from './pages/operations/finish-recovery.ts'
 import { finishRegistration } from './pages/operations/finish-registration.ts'
+import { recover } from './pages/operations/recover.ts'
+import { showRecovery } from './pages/operations/show-recovery.ts'
 import { getEmailCode } from './internal/get-email-code.ts'
 import { getServerMetadata } from './openid/operations/get-server-metadata.ts'
 import { getSigningKeys } from './internal/get-signing-keys.ts'
@@ -264,6 +267,9 @@ const users: StoringService<Config, Context> = {
       chooseAccount,
       register,
       finishRegistration,
+      recover,
+      showRecovery,
+      finishRecovery,
       decide,
       endSession,
       showSignOut,

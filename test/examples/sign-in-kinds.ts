@@ -26,6 +26,8 @@ const kinds = [
   ['stillSignedIn', 'still signed in'],
   ['register', 'register'],
   ['enterCode', 'enter code'],
+  ['forgottenPassword', 'recovery'],
+  ['recover', 'new password'],
   ['confirmByCode', 'code'],
   ['noCode', 'no code'],
   ['account', 'account'],
@@ -50,6 +52,10 @@ export function readPage({ location, body }: Shown): ReadPage {
   const problem = problems.find(([key]) => body.includes(en[key]))?.[1]
   const [, link] = /<main.*?<a[^>]* href="([^"]+)"/s.exec(body) ?? []
   const answer = kind === 'answer' && link !== undefined ? new URL(readText(link)) : undefined
-  const hasWayOn = link !== undefined || formOf(body) !== undefined || ends.includes(kind)
+  const hasWayOn =
+    link !== undefined ||
+    formOf(body) !== undefined ||
+    body.includes('action="/ui/reset-password"') ||
+    ends.includes(kind)
   return { kind, problem, answer, hasWayOn }
 }

@@ -15,7 +15,7 @@ const texts = {
     set: 'Set the password',
     working: 'One moment …',
     done: 'Your password is set',
-    doneHint: 'You can close this page and sign in with the new password.',
+    doneHint: 'You can close this page. Go back to your application, and sign in there with the new password.',
     different: 'The two passwords are not the same.',
     short: 'The password needs 8 to 200 characters.',
     wrong:
@@ -38,7 +38,8 @@ const texts = {
     set: 'Passwort setzen',
     working: 'Einen Moment …',
     done: 'Ihr Passwort ist gesetzt',
-    doneHint: 'Sie können diese Seite schließen und sich mit dem neuen Passwort anmelden.',
+    doneHint:
+      'Sie können diese Seite schließen. Gehen Sie zurück zu Ihrer Anwendung, und melden Sie sich dort mit dem neuen Passwort an.',
     different: 'Die beiden Passwörter sind nicht gleich.',
     short: 'Das Passwort braucht 8 bis 200 Zeichen.',
     wrong:

@@ -2,16 +2,24 @@ const page = 'margin: 0; padding: 24px; font-size: 16px; line-height: 1.5; font-
 const fonts = "'Segoe UI', Roboto, Arial, sans-serif"
 const code =
   'font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 28px; font-weight: bold; letter-spacing: 4px'
-const button =
+const buttonStyle =
   'display: inline-block; padding: 12px 20px; border-radius: 6px; background: #1d4ed8; color: #ffffff; ' +
   'font-weight: bold; text-decoration: none'
 
+/** What a translator wrote. */
+interface Written {
+  language: string
+  subject: string
+  button: string
+  text: string
+}
+
 /** Makes the HTML template of a mail from its text template. A code and a link, each a paragraph of its own, stand out. */
-export function toHtml(language: string, subject: string, text: string): string {
+export function toHtml({ language, subject, button, text }: Written): string {
   const paragraphs = escaped(text)
     .trim()
     .split(/(?:\r?\n){2,}/)
-    .map((paragraph) => toParagraph(paragraph.trim(), escaped(subject)))
+    .map((paragraph) => toParagraph(paragraph.trim(), escaped(button)))
   return `<!doctype html>
 <html lang="${language}">
 <head>
@@ -29,10 +37,10 @@ ${paragraphs.join('\n').replace('{{host}}', '<strong>{{host}}</strong>')}
 `
 }
 
-function toParagraph(text: string, subject: string): string {
+function toParagraph(text: string, button: string): string {
   if (text === '{{code}}') return `<p style="${code}">{{code}}</p>`
   if (text !== '{{url}}') return `<p>${text}</p>`
-  return `<p><a href="{{url}}" style="${button}">${subject}</a></p>\n<p><a href="{{url}}" style="word-break: break-all">{{url}}</a></p>`
+  return `<p><a href="{{url}}" style="${buttonStyle}">${button}</a></p>\n<p><a href="{{url}}" style="word-break: break-all">{{url}}</a></p>`
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }

@@ -78,6 +78,8 @@ describe.each(['en', 'de'])('the mails of a registration in %s', (language) => {
   it('have no code for an address with an account, and the way to a new password', () => {
     expect(known.text).toContain(`\n${url}\n`)
     expect(known.text).not.toMatch(/\b[2-9A-HJ-NP-Z]{6}\b/)
+    const [, button] = /<a href="[^"]*" style="[^"]*inline-block[^"]*">([^<]*)</.exec(known.html)!
+    expect(button).toBe(language === 'en' ? 'Choose a new password' : 'Neues Passwort wählen')
   })
 })
 

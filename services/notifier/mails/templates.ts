@@ -8,6 +8,8 @@ export interface Template {
   subject: string
   greeting: string
   greetingWithoutName: string
+  /** Of the button that leads to the link. */
+  button: string
   text: string
   html: string
 }
@@ -16,7 +18,7 @@ export interface Template {
 export type Templates = Record<MailName, Template>
 
 const head =
-  /^Subject: (?<subject>.+)\r?\nGreeting: (?<greeting>.+)\r?\nGreeting without a name: (?<greetingWithoutName>.+)\r?\n\r?\n(?<text>[^]+)$/
+  /^Subject: (?<subject>.+)\r?\nGreeting: (?<greeting>.+)\r?\nGreeting without a name: (?<greetingWithoutName>.+)\r?\n(?:Button: (?<button>.+)\r?\n)?\r?\n(?<text>[^]+)$/
 
 type Part = keyof Omit<Template, 'language' | 'html'>
 
@@ -27,6 +29,7 @@ function rulesOf(kind: MailName): Record<Part, { must: string[]; may: string[] }
     subject: { must: [], may },
     greeting: { must: ['displayName'], may: [] },
     greetingWithoutName: { must: [], may: [] },
+    button: { must: [], may },
     text: { must: ['greeting', ...kindOf(kind).shows], may },
   }
 }
@@ -54,8 +57,10 @@ function readTemplate(
   const name = `${language}/${kind}`
   const written = head.exec(readFileSync(new URL(`${kind}.txt`, folder), 'utf8'))?.groups
   if (!written) problems.push(`${name}.txt does not begin with the lines Subject, Greeting, Greeting without a name`)
-  const { subject = '', greeting = '', greetingWithoutName = '', text = '' } = written ?? {}
-  const template = { language, subject, greeting, greetingWithoutName, text, html: toHtml(language, subject, text) }
+  // A mail that asks for one thing says it in its subject.
+  const { subject = '', greeting = '', greetingWithoutName = '', button = subject, text = '' } = written ?? {}
+  const html = toHtml({ language, subject, button, text })
+  const template = { language, subject, greeting, greetingWithoutName, button, text, html }
   const rules = Object.entries(rulesOf(kind)) as [Part, { must: string[]; may: string[] }][]
   if (written)
     problems.push(

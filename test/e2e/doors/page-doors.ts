@@ -89,6 +89,27 @@ export const pageDoors: Record<string, PageDoor> = {
       return formOn(page, { code, password: unique('Password'), action: 'finish' })
     },
   },
+  Recover: {
+    isForAnybody: true,
+    leadsTo: 'new password',
+    async prepare(stage) {
+      const page = await recovery(stage)
+      return formOn(page, { login_name: unique('no-one'), action: 'send' })
+    },
+  },
+  ShowRecovery: {
+    isForAnybody: true,
+    leadsTo: 'new password',
+    async prepare(stage) {
+      const requestId = idOf(await codeOfRecovery(stage))
+      return { use: (browser) => browser.visit(`/ui/login/${requestId}/recovery`) }
+    },
+  },
+  FinishRecovery: {
+    isForAnybody: true,
+    leadsTo: 'recovery',
+    prepare: async (stage) => formOn(await codeOfRecovery(stage), { action: 'back' }),
+  },
   EndSession: {
     isForPartial: true,
     async prepare({ browser, own, person }) {
@@ -143,6 +164,18 @@ export async function standingOf({ userId }: { userId: string }): Promise<unknow
 
 function registration({ browser, own }: Stage): Promise<Shown> {
   return browser.visit(authorizePath(own, { prompt: 'create' }))
+}
+
+async function recovery({ browser, own }: Stage): Promise<Shown> {
+  const page = await browser.visit(authorizePath(own, { prompt: 'select_account' }))
+  const asked = readPage(page).kind === 'accounts' ? await browser.submit(page, { session_id: '' }) : page
+  const { fields } = formOf(asked.body)!
+  const body = new URLSearchParams({ ...fields, login_name: '', action: 'begin' })
+  return browser.visit(`/ui/login/${idOf(asked)}/recovery`, { method: 'POST', body })
+}
+
+async function codeOfRecovery(stage: Stage): Promise<Shown> {
+  return stage.browser.submit(await recovery(stage), { login_name: unique('no-one'), action: 'send' })
 }
 
 function formOn(page: Shown, filled: Record<string, string>, path?: string): Opened {

@@ -158,7 +158,7 @@ describe.skipIf(missing)(`in Chromium without script${missing ? ' (skipped: ther
     await other.getByText('arrived').waitFor()
     answers = []
     await other.goto(page.url())
-    await other.getByRole('heading', { name: 'Nothing to go on with here' }).waitFor()
+    await other.getByRole('heading', { name: 'This link has expired' }).waitFor()
     await page.reload()
     await page.getByLabel('Password').waitFor()
     expect(answers).toEqual([])

@@ -16,13 +16,27 @@ export interface Shown {
 /** A form that goes on with the request, at a step of it. Enter presses its first button. */
 export function form(
   { requestId, formToken }: Shown,
-  step: '' | '/account' | '/code' | '/registration' | '/registration/code' | '/decision' | '/sign-out',
+  step:
+    | ''
+    | '/account'
+    | '/code'
+    | '/registration'
+    | '/registration/code'
+    | '/recovery'
+    | '/recovery/code'
+    | '/decision'
+    | '/sign-out',
   content: Part,
 ): Html {
-  return html`<form method="post" action="/ui/login/${encodeURIComponent(requestId)}${step}">
+  return html`<form method="post" action="${addressOf(requestId)}${step}">
     <input type="hidden" name="form_token" value="${formToken}" />
     ${content}
   </form>`
+}
+
+/** The address of the page of a request. */
+export function addressOf(requestId: string): string {
+  return `/ui/login/${encodeURIComponent(requestId)}`
 }
 
 /** Says which application the page leads to. */

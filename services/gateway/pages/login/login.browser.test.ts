@@ -39,6 +39,9 @@ beforeAll(async () => {
     'CheckCode',
     'Register',
     'FinishRegistration',
+    'Recover',
+    'ShowRecovery',
+    'FinishRecovery',
     'Decide',
     'EndSession',
     'ShowSignOut',
@@ -139,6 +142,19 @@ const screens: Record<string, JsonObject> = {
       error: 'REGISTRATION_ERROR_PASSWORD_INVALID',
     },
   },
+  'sign in, or recover': { ...withForm, signIn: { loginName: 'ada', recovers: true, mayRegister: true } },
+  recover: { ...withForm, recovery: { loginName: 'ada' } },
+  'recover, known': { ...withForm, recovery: { loginName: 'ada', nameIsFixed: true } },
+  'recover by code': { ...withForm, recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200 } },
+  'recover by wrong code': {
+    ...withForm,
+    recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200, error: 'RECOVERY_ERROR_CODE_WRONG' },
+  },
+  'recover with a short password': {
+    ...withForm,
+    recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200, error: 'RECOVERY_ERROR_PASSWORD_INVALID' },
+  },
+  'password set': { notice: { reason: 'NOTICE_REASON_PASSWORD_SET', applicationOrigin: 'https://time.acme.example' } },
   'wrong password': { ...withForm, signIn: { loginName: 'ada', error: 'SIGN_IN_ERROR_CREDENTIALS_INVALID' } },
   'code by mail, not sent': code({}),
   'code by mail': code({ isSent: true }),
@@ -336,6 +352,39 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     await page.context().close()
   })
 
+  test('without script a person recovers in the request: the typed name is kept, and the link keeps its code', async () => {
+    const asked: JsonObject[] = []
+    let next: JsonObject = { ...withForm, signIn: { recovers: true } }
+    const then = (screen: JsonObject) => (request: JsonObject) => {
+      asked.push(request)
+      next = { ...withForm, ...screen }
+      return { redirect: { location: page1 } }
+    }
+    users = { ShowSignIn: () => next, Recover: then({ recovery: { loginName: 'ada' } }) }
+    const page = await open(page1, { javaScriptEnabled: false, viewport: { width: 320, height: 568 } })
+    await page.getByLabel('Login name').fill('ada')
+    await page.getByRole('button', { name: 'Forgot password?' }).click()
+    await page.getByRole('heading', { name: 'Forgotten password' }).waitFor()
+    users['Recover'] = then({ recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200 } })
+    await page.keyboard.press('Enter')
+    await page.getByText('8 to 200 characters').waitFor()
+    users['FinishRecovery'] = then({ signIn: {} })
+    await page.keyboard.type('ABC234')
+    await page.getByLabel('New password').fill('a new password')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    const form = { requestId: 'r1', formToken: 'token' }
+    expect(asked).toEqual([
+      { ...form, action: 'begin', loginName: 'ada' },
+      { ...form, action: 'send', loginName: 'ada' },
+      { ...form, action: 'finish', code: 'ABC234', password: 'a new password' },
+    ])
+    users['ShowRecovery'] = () => ({ redirect: { location: '/ui/reset-password' } })
+    await page.goto(`${gateway.url}${page1}/recovery#userId=u1&code=ABC234`)
+    expect(page.url()).toBe(`${gateway.url}/ui/reset-password#userId=u1&code=ABC234`)
+    await page.context().close()
+  })
+
   test('without script a person asks for a code by mail, for another one without any, and enters it', async () => {
     const asked: JsonObject[] = []
     let next = screens['code by mail, not sent']!
@@ -446,7 +495,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     }
     users = { ShowSignIn: () => screens['sign in']!, RequestPasswordReset: take, ResetPassword: take }
     const page = await open(page1, { javaScriptEnabled: false, viewport: { width: 320, height: 568 } })
-    await page.getByRole('link', { name: 'Forgot your password?' }).click()
+    await page.getByRole('link', { name: 'Forgot password?' }).click()
     await page.getByLabel('Login name').fill('ada')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor()

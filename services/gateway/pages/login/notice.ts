@@ -28,6 +28,7 @@ const keys: Partial<Record<NoticeReason, NoticeKey>> = {
   [NoticeReason.NOTICE_REASON_SIGNED_OUT]: 'signedOut',
   [NoticeReason.NOTICE_REASON_STILL_SIGNED_IN]: 'stillSignedIn',
   [NoticeReason.NOTICE_REASON_REQUEST_FAULTY]: 'requestFaulty',
+  [NoticeReason.NOTICE_REASON_PASSWORD_SET]: 'passwordSet',
 }
 
 /** A page without a form, for a reason that users gives. */

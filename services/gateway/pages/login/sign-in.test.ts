@@ -12,6 +12,11 @@ test.each([false, true])('the page leads to a new password unless the policy hid
     error: SignInError.SIGN_IN_ERROR_UNSPECIFIED,
     retryAfter: 0,
   }
-  const { body } = signInPage(shown, { ...asked, hidesPasswordReset })
-  expect(body.includes('/ui/forgot-password')).toBe(!hidesPasswordReset)
+  const led = (recovers: boolean) => {
+    const { body } = signInPage(shown, { ...asked, hidesPasswordReset, recovers })
+    return [body.includes('/ui/login/r/recovery'), body.includes('/ui/forgot-password')]
+  }
+  expect(led(true)).toEqual([!hidesPasswordReset, false])
+  // The former release beside this one.
+  expect(led(false)).toEqual([false, !hidesPasswordReset])
 })

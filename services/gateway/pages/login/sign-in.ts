@@ -2,7 +2,7 @@ import { type SignInPage, SignInError } from '#gen/roster/users/v1/sign_in_servi
 import { fill, html } from './html.ts'
 import { duration } from './language.ts'
 import { frame, type Document } from './shell.ts'
-import { destination, form, isOwn, type Shown } from './form.ts'
+import { addressOf, destination, form, isOwn, type Shown } from './form.ts'
 import type { TextKey } from './texts.ts'
 
 const errors: Partial<Record<SignInError, TextKey>> = {
@@ -15,7 +15,7 @@ const errors: Partial<Record<SignInError, TextKey>> = {
 
 /** Name and password on one page. */
 export function signInPage(shown: Shown, page: SignInPage): Document {
-  const { loginName, nameIsFixed, error, retryAfter, mayRegister, hidesPasswordReset } = page
+  const { loginName, nameIsFixed, error, retryAfter, mayRegister, hidesPasswordReset, recovers } = page
   const { language } = shown
   const { text } = language
   const title = nameIsFixed ? text.signInAgain : text.signIn
@@ -53,9 +53,22 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
       />
       <button name="action" value="sign-in">${text.signIn}</button>
       ${nameIsFixed && html`<button class="other" name="action" value="another-account" formnovalidate>${text.otherAccount}</button>`}
+      ${
+        !hidesPasswordReset &&
+        recovers &&
+        html`<button
+          class="link"
+          formaction="${addressOf(shown.requestId)}/recovery"
+          name="action"
+          value="begin"
+          formnovalidate
+        >
+          ${text.forgotten}
+        </button>`
+      }
       ${mayRegister && html`<button class="other" name="action" value="register" formnovalidate>${text.register}</button>`}
       ${!isOwn(shown) && html`<button class="other" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
   )}
-  ${!hidesPasswordReset && html`<p><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
+  ${!hidesPasswordReset && !recovers && html`<p><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
   return frame(language, title, content, message && { windowTitle: fill(text.problem, { title }) })
 }

@@ -8,7 +8,7 @@ const en = {
   problem: 'Please check: {title}',
   loginName: 'Login name or email address',
   password: 'Password',
-  forgotten: 'Forgot your password?',
+  forgotten: 'Forgot password?',
   otherAccount: 'Use another account',
   cancel: 'Cancel',
   credentialsInvalid: 'Login name and password do not match. Please check both and try again.',
@@ -39,6 +39,20 @@ const en = {
   codeWrong: 'This is not the code of the newest mail. Please check it and try again.',
   codeOver: 'No code works any more: it has expired, or too many wrong ones were entered. Please ask for another one.',
   passwordInvalid: 'Please choose a password of {min} to {max} characters.',
+  forgottenPassword: 'Forgotten password',
+  recover: 'Choose a new password',
+  recoverIntro: 'A code for a new password goes to the email address of your account.',
+  recoverCodeIntro:
+    'If there is such an account, a mail with a code is on its way to its address. Look for it among the unwanted mails, too. Nothing comes? Then ask the administrators of your organization.',
+  recoverEnds: 'Wherever you are signed in, you will be signed out.',
+  setPassword: 'Set the password and sign in',
+  otherRecovery: 'Another name or another code',
+  toSignIn: 'Back to sign in',
+  recoveryCodeWrong:
+    'This code does not work: it is mistyped, expired, already used, or replaced by a newer one. Use the code of the newest mail, or ask for another one.',
+  passwordSet: 'Your password is set',
+  passwordSetHint:
+    'But this took too long to sign you in as well. Please open your application, and sign in there with the new password.',
   confirmByCode: 'Confirm with a code',
   signsInAs: 'You sign in as {account}.',
   codeNotSent: 'That takes a code as well, which we mail to {email}.',
@@ -93,7 +107,7 @@ const en = {
   requestId: 'Request ID',
   tooLarge: 'This request is too large',
   tooLargeHint: 'The application sends more than can be taken. Please tell those who run the application.',
-  requestUnknown: 'Nothing to go on with here',
+  requestUnknown: 'This link has expired',
   requestUnknownHint:
     'This sign-in began in another browser, or too long ago. Please open your application and sign in there again.',
   requestAnswered: 'This sign-in is over',
@@ -184,6 +198,20 @@ const de: Texts = {
   codeOver:
     'Kein Code gilt mehr: Er ist abgelaufen, oder es wurden zu viele falsche eingegeben. Bitte fordern Sie einen neuen an.',
   passwordInvalid: 'Bitte wählen Sie ein Passwort mit {min} bis {max} Zeichen.',
+  forgottenPassword: 'Passwort vergessen',
+  recover: 'Neues Passwort wählen',
+  recoverIntro: 'Ein Code für ein neues Passwort geht an die E-Mail-Adresse Ihres Kontos.',
+  recoverCodeIntro:
+    'Wenn es ein solches Konto gibt, ist eine Mail mit einem Code an dessen Adresse unterwegs. Sehen Sie auch bei den unerwünschten Mails nach. Es kommt nichts? Dann fragen Sie die Verwalter Ihrer Organisation.',
+  recoverEnds: 'Wo immer Sie angemeldet sind, werden Sie abgemeldet.',
+  setPassword: 'Passwort setzen und anmelden',
+  otherRecovery: 'Anderer Name oder anderer Code',
+  toSignIn: 'Zurück zur Anmeldung',
+  recoveryCodeWrong:
+    'Dieser Code gilt nicht: Er ist vertippt, abgelaufen, schon benutzt oder durch einen neueren ersetzt. Nehmen Sie den Code der neuesten Mail, oder fordern Sie einen neuen an.',
+  passwordSet: 'Ihr Passwort ist gesetzt',
+  passwordSetHint:
+    'Für die Anmeldung war es danach aber zu spät. Bitte öffnen Sie Ihre Anwendung, und melden Sie sich dort mit dem neuen Passwort an.',
   confirmByCode: 'Mit einem Code bestätigen',
   signsInAs: 'Sie melden sich als {account} an.',
   codeNotSent: 'Dazu gehört auch ein Code, den wir an {email} schicken.',
@@ -239,7 +267,7 @@ const de: Texts = {
   tooLarge: 'Diese Anfrage ist zu groß',
   tooLargeHint:
     'Die Anwendung schickt mehr, als angenommen werden kann. Bitte sagen Sie es denen, die die Anwendung betreiben.',
-  requestUnknown: 'Hier gibt es nichts fortzusetzen',
+  requestUnknown: 'Dieser Link ist abgelaufen',
   requestUnknownHint:
     'Diese Anmeldung hat in einem anderen Browser begonnen oder vor zu langer Zeit. Bitte öffnen Sie Ihre Anwendung und melden Sie sich dort noch einmal an.',
   requestAnswered: 'Diese Anmeldung ist beendet',

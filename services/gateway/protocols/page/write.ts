@@ -8,6 +8,7 @@ import { chooseLanguage } from '../../pages/login/language.ts'
 import { checkLocation } from '../../pages/login/location.ts'
 import { noAccessPage } from '../../pages/login/no-access.ts'
 import { noticePage } from '../../pages/login/notice.ts'
+import { recoveryCodePage, recoveryPage } from '../../pages/login/recovery.ts'
 import { registrationCodePage, registrationPage } from '../../pages/login/registration.ts'
 import type { Document } from '../../pages/login/shell.ts'
 import { signInPage } from '../../pages/login/sign-in.ts'
@@ -53,6 +54,10 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, r
       return toReply(registrationPage(shown, answer.value))
     case 'registrationCode':
       return toReply(registrationCodePage(shown, answer.value))
+    case 'recovery':
+      return toReply(recoveryPage(shown, answer.value))
+    case 'recoveryCode':
+      return toReply(recoveryCodePage(shown, answer.value))
     case 'code':
       return toReply(otpEmailPage(shown, answer.value))
     case 'leaving':
@@ -73,6 +78,7 @@ const done: NoticeReason[] = [
   NoticeReason.NOTICE_REASON_CANCELLED,
   NoticeReason.NOTICE_REASON_SIGNED_OUT,
   NoticeReason.NOTICE_REASON_STILL_SIGNED_IN,
+  NoticeReason.NOTICE_REASON_PASSWORD_SET,
 ]
 
 function statusOf({ reason }: NoticePage): number {

@@ -51,7 +51,7 @@ export async function changePassword(
     call,
     decide({ state }: Aggregate<User>, now, read): Decision<UserEvent> {
       // All may have changed since the proof.
-      const proved = holds(state, read, now)
+      const { address, ...proved } = holds(state, read, now)
       refuseMachine(state)
       return {
         events: [
@@ -59,6 +59,7 @@ export async function changePassword(
             type: 'password.changed',
             payload: { ...proved, ...(keptSessionId !== undefined && { keptSessionId }) },
           },
+          ...(address ? [provedBy(address)] : []),
         ],
         writes: storePassword(userId, hash, kept),
         answer: undefined,
@@ -80,7 +81,10 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
         const judged = { user, code: code?.state, status: status?.state, typed: proof.code }
         const { answer, codeId } = checkCode(context.keys, userId, judged, now)
         if (answer !== 'right') throw codeInvalid()
-        return { codeId, ...(renews && code!.state!.delivery !== 'returned' && { byMail: true }) }
+        const { delivery, askedBy } = code!.state!
+        const isMailed = delivery !== 'returned'
+        const proves = isMailed && askedBy === undefined && user?.human?.isVerified === false
+        return { codeId, ...(renews && isMailed && { byMail: true }), ...(proves && { address: codeId }) }
       },
     }
   }
@@ -98,7 +102,17 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
 
 interface Proved {
   reads: ProofKeys
-  holds(user: User | undefined, read: ReadBy<ProofKeys>, now: Date): { codeId?: string; byMail?: true }
+  /** `address`: the mailed code that proves it as well. */
+  holds(
+    user: User | undefined,
+    read: ReadBy<ProofKeys>,
+    now: Date,
+  ): { codeId?: string; byMail?: true; address?: string }
+}
+
+// It is none of the codes for addresses, whose worth the events say. So this one says it, also to the former release.
+function provedBy(codeId: string): UserEvent {
+  return { type: 'email.verified', payload: { codeId, vouchedOn: 'instance' } }
 }
 
 type ProofKeys = { code?: AggregateKey<PasswordCode>; status?: AggregateKey<OrganizationStatus> }

@@ -20,14 +20,17 @@ describe('an address', () => {
     return (await waiting(userId)) !== undefined
   }
 
-  test('gets no code unless it is verified', async () => {
+  test('gets no code from a manager unless it is verified, nor from anybody once that was taken back', async () => {
     const { userId, userName, emailCode } = await newHuman(returned)
-    expect(await asked(userId, userName)).toBe(false)
     const send = () => passwordReset.handle(users, { userId, medium: undefined }, root())
     expect(await reasonOf(send())).toBe('EMAIL_NOT_RECOVERABLE')
     await verifyEmail(users, { userId, verificationCode: emailCode }, stranger())
     // It was the user's from the beginning.
     expect(await asked(userId, userName)).toBe(true)
+    const doubted = await newHuman()
+    const verification = { $case: 'isVerified' as const, value: false }
+    await setEmail.handle(users, { userId: doubted.userId, email: doubted.email, verification }, root())
+    expect(await asked(doubted.userId, doubted.userName)).toBe(false)
   })
 
   test('that the user changed and verified gets none for a day, unless somebody else verified it', async () => {

@@ -20,6 +20,14 @@ export function canRecover(
   return emailVouched === true || emailSince === undefined || now.getTime() - Date.parse(emailSince) >= wait * 1000
 }
 
+/**
+ * Whether the address is the one that the account began with, and nobody ever verified it, or took that back. A mailed code
+ * then proves it.
+ */
+export function isNeverVerified({ isVerified, emailChanges = 0 }: Human): boolean {
+  return !isVerified && emailChanges === 0
+}
+
 /** A user who gets a code, and how. */
 export interface Recovery {
   codeId: string

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { CodeError, RegistrationError, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import type { CodeError, RecoveryError, RegistrationError, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import type { Keyring } from '#lib/encryption/keys'
@@ -32,7 +32,7 @@ export interface Progress {
   /** RFC 3339. */
   retryAt?: string | undefined
   /** A name is asked for, though a person is signed in. */
-  asksName?: boolean
+  asksName?: boolean | undefined
   /** A registration: as it was typed, and what was wrong. `isMailed`: the code is asked for. */
   registration?: {
     email: string
@@ -43,10 +43,22 @@ export interface Progress {
     error?: RegistrationError
     retryAt?: string
   }
+  /**
+   * A forgotten password, of a name as it was typed, or of a person who is known. `codeIds`: of the codes that were asked
+   * for here, the last ones; no other counts here.
+   */
+  recovery?: {
+    loginName: string
+    userId?: string | undefined
+    codeIds?: string[] | undefined
+    isAsked?: boolean
+    error?: RecoveryError
+    retryAt?: string
+  }
   /** The code of a second factor was mailed, and what was wrong with the last one. */
   code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined }
   /** The person chose the account for this request. */
-  chosen?: boolean
+  chosen?: boolean | undefined
   /** What the person decided on this request. */
   decision?: 'allowed' | 'denied'
   /** The person allowed it, but has allowed too many others something. */

@@ -3,13 +3,11 @@ import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { toPage } from '../../openid/authorization/answer.ts'
-import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { onlyOrganization } from '../../openid/request/request-organization.ts'
 import { closeRequest, emptyRegistration, advance, type Progress } from '../../openid/request/request-row.ts'
-import { type RequestState, requestStateOf } from '../sign-in/request-state.ts'
+import { fixedPerson, requestStateOf } from '../sign-in/request-state.ts'
 import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
-import type { Unanswerable } from '../../openid/request/read-parameters.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { factorKinds } from '../../sessions/factors/kinds.ts'
@@ -81,13 +79,6 @@ async function proceed(
     await orUnavailable(advance(context.keys, row.id, { chosen: true, code })(context.sql))
   }
   return newValue
-}
-
-// The person whose password alone the page asks for.
-function fixedPerson(state: RequestState | Unanswerable): Candidate | undefined {
-  const chosen = 'chosen' in state ? state.chosen : undefined
-  const lack = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing[0].what : undefined
-  return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined
 }
 
 /** What the page says of a factor that failed. Undefined: the error is another one. */

@@ -8,7 +8,8 @@ import type { Call } from '#lib/rpc/headers'
 import { countLimit, limitsHit } from '#lib/limits-hit'
 import type { Context } from '../../context.ts'
 import { canonicalAddress } from '../../directory/email/address.ts'
-import { canRecover, makeCode } from '../../directory/passwords/recovery.ts'
+import { canRecover, isNeverVerified, makeCode } from '../../directory/passwords/recovery.ts'
+import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
 import { findLoginUser } from '../../directory/login-names/meaning.ts'
 import { isOpen } from '../../../organization-status.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
@@ -25,9 +26,11 @@ import {
 import { withinAnHour } from '../../directory/events/human.ts'
 import { type PasswordCode, type PasswordCodeEvent, passwordCodeKey } from '../../directory/events/password-code.ts'
 import { type User, userKey } from '../../directory/events/user.ts'
+import { findHolder } from '../registration/address-holder.ts'
 import { mailedCodes } from './password-reset.ts'
 
-const workFor = 30_000
+/** How long the work after an answer may take, in milliseconds. */
+export const workFor = 30_000
 
 /**
  * Answers before anything is looked up, so that neither the answer nor its time depends on the user. The work comes
@@ -43,17 +46,27 @@ export async function requestPasswordReset(
   return {}
 }
 
+/** Where a code is asked for: its id is known there, and its link leads back. */
+interface AskedIn {
+  codeId: string
+  urlTemplate: string
+  /** The person is known already. */
+  userId?: string | undefined
+}
+
 /** Mails a code to the user of a login name, where it may have one. */
-export async function mailCode(context: Context, loginName: string, call: Call): Promise<void> {
+export async function mailCode(context: Context, loginName: string, call: Call, asked?: AskedIn): Promise<void> {
   // The caller learns of no limit. So only these counts show it to the operator.
   if (await takeFromBuckets(context.sql, rateLimitsFor(context.keys, limitsOf(call.clientAddress))))
     return limitsHit.add(1, 'password_resets')
-  const found = await findLoginUser(context, loginName, call)
-  const [codeId, unknown] = [randomUUID(), randomUUID()]
+  const found = await findForgetful(context, { loginName, userId: asked?.userId }, call)
+  const [codeId, unknown] = [asked?.codeId ?? randomUUID(), randomUUID()]
+  const urlTemplate = asked?.urlTemplate
   const userId = found?.userId ?? unknown
   const { requestId, deadline, once } = call
   const setBy = found?.state.human?.emailSetBy
   const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))
+  const isForeign = found !== undefined && (await isOfAnother(context, found))
   const { hidePasswordReset } = await loadLoginPolicy(context, found?.organizationId ?? '')
   let throttled: unknown
   const store = (isAllowed: boolean) =>
@@ -71,12 +84,12 @@ export async function mailCode(context: Context, loginName: string, call: Call):
         // Another address may have been set meanwhile. A former one still names its user, and recovers nothing.
         const isFormer = found?.address !== undefined && found.address !== canonicalAddress(human!.email)
         if (isFormer || human!.emailSetBy !== setBy) return nothing
-        return makeCode(context, user, { codeId, human: human!, returned: false, by: 'stranger' }, now)
+        return makeCode(context, user, { codeId, human: human!, returned: false, urlTemplate, by: 'stranger' }, now)
       },
       respond: () => ({}),
     })
   try {
-    await store(isTrusted && !hidePasswordReset)
+    await store(isTrusted && !isForeign && !hidePasswordReset)
     countLimit(throttled)
   } catch (error) {
     if (!(error instanceof RosterError) || error.reason !== 'MAILS_THROTTLED') throw error
@@ -86,12 +99,32 @@ export async function mailCode(context: Context, loginName: string, call: Call):
   }
 }
 
+/** The person who forgot the password: that of the id, where there is one, else of the name. */
+export async function findForgetful(
+  context: Context,
+  { loginName, userId }: { loginName: string; userId?: string | undefined },
+  call: Call,
+): Promise<(LoginUser & { address?: string | undefined }) | undefined> {
+  return userId === undefined ? findLoginUser(context, loginName, call) : findUserById(context, userId)
+}
+
 // An empty answer is stored under an Idempotency-Key even where nothing happened.
 const nothing: Decision<PasswordCodeEvent, undefined> = { events: [], answer: undefined, commits: true }
 
 /** Whether a user may have a code for a forgotten password at all. */
 export function mayRecover({ config }: Pick<Context, 'config'>, { state }: Pick<Aggregate<User>, 'state'>, now: Date) {
-  return isActive(state) && state?.human !== undefined && canRecover(state.human, config, now)
+  const human = isActive(state) ? state?.human : undefined
+  return human !== undefined && (isNeverVerified(human) || canRecover(human, config, now))
+}
+
+// An address that nobody verified for its user may be that of another person, who has proved it.
+async function isOfAnother(
+  context: Context,
+  { userId, organizationId, state: { human } }: LoginUser,
+): Promise<boolean> {
+  if (!human || !isNeverVerified(human)) return false
+  const holder = await findHolder(context, { email: human.email, organizationId, anywhere: true })
+  return holder !== undefined && holder !== userId
 }
 
 function tooManyCodes(code: PasswordCode | undefined, now: Date): unknown {

@@ -6,10 +6,12 @@ import { canonicalAddress } from '../../directory/email/address.ts'
 import { loginAddressKind } from '../../directory/login-names/proved-addresses.ts'
 import type { Registration } from './registration.ts'
 
-/** The user that the address to be registered would sign in. */
+type Named = Pick<Registration, 'email' | 'organizationId' | 'anywhere'>
+
+/** The user that the address would sign in. */
 export async function findHolder(
   { sql, personal }: Pick<Context, 'sql' | 'personal'>,
-  registration: Registration,
+  registration: Named,
 ): Promise<string | undefined> {
   const of = JSON.stringify(wanted({ personal }, registration))
   const [holder] = await orUnavailable(sql<{ userId: string }[]>`
@@ -50,9 +52,6 @@ export class AddressTaken extends RosterError {
   }
 }
 
-function wanted(
-  { personal }: Pick<Context, 'personal'>,
-  { email, organizationId, anywhere }: Pick<Registration, 'email' | 'organizationId' | 'anywhere'>,
-) {
+function wanted({ personal }: Pick<Context, 'personal'>, { email, organizationId, anywhere }: Named) {
   return { address: personal.storedKey(loginAddressKind, canonicalAddress(email)), organizationId, anywhere }
 }

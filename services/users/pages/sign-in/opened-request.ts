@@ -48,13 +48,14 @@ export async function openRequest<P extends KeptParameters>(
 
 /**
  * The open request of a form; or the answer, where there is none. Its page says why: so does the former value of the
- * cookie, whose browser asks for the page with the present one; but a form with a first factor takes it.
+ * cookie, whose browser asks for the page with the present one. `takesFormer`: a form with a first factor takes that, too.
+ * `alsoOver`: one whose time is over is open as well.
  */
 export async function openForm<P extends KeptParameters>(
   context: Context,
   form: { browser: string; requestId: string; formToken: string },
   purpose: Purpose<P>,
-  { takesFormer = false } = {},
+  { takesFormer = false, alsoOver = false }: { takesFormer?: boolean; alsoOver?: boolean } = {},
 ): Promise<OpenedRequest<P> | { answer: PageAnswer }> {
   const opened = await openRequest(context, form, purpose)
   if (!opened) return { answer: await requestUnknown(context) }
@@ -64,5 +65,5 @@ export async function openForm<P extends KeptParameters>(
     return {
       answer: await branded(context, notice(NoticeReason.NOTICE_REASON_FORM_INVALID), { scope: '', ...row.parameters }),
     }
-  return row.answer || row.isOver ? { answer: purpose.toPage(row.id) } : opened
+  return row.answer || (row.isOver && !alsoOver) ? { answer: purpose.toPage(row.id) } : opened
 }

@@ -1,4 +1,10 @@
-import { type Account, type PageAnswer, RegistrationError, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import {
+  type Account,
+  type PageAnswer,
+  RecoveryError,
+  RegistrationError,
+  SignInError,
+} from '#gen/roster/users/v1/sign_in_service'
 import { show } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
@@ -21,6 +27,7 @@ export function signInPage(
       retryAfter: secondsUntil(retryAt, now),
       mayRegister: false,
       hidesPasswordReset: false,
+      recovers: true,
     },
   })
 }
@@ -33,6 +40,17 @@ export function registrationPage(registration: NonNullable<Progress['registratio
   return isMailed
     ? show({ $case: 'registrationCode', value: { ...asked, ...passwordLengths() } })
     : show({ $case: 'registration', value: { ...asked, givenName, familyName } })
+}
+
+/** Whose password is forgotten; then the code that was mailed. */
+export function recoveryPage(recovery: NonNullable<Progress['recovery']>, now: Date): PageAnswer {
+  const { loginName, userId, isAsked, error = RecoveryError.RECOVERY_ERROR_UNSPECIFIED, retryAt } = recovery
+  return isAsked
+    ? show({
+        $case: 'recoveryCode',
+        value: { loginName, error, retryAfter: secondsUntil(retryAt, now), ...passwordLengths() },
+      })
+    : show({ $case: 'recovery', value: { loginName, nameIsFixed: userId !== undefined } })
 }
 
 export function secondsUntil(time: string | undefined, now: Date): number {

@@ -40,3 +40,10 @@ export async function requestStateOf(
     : (found ?? chooseAlone(people, asked?.prompts ?? [], parameters.loginHint))
   return { requested, asked, mistake, people, chosen }
 }
+
+/** The person whose password alone the page asks for. */
+export function fixedPerson(state: RequestState | Unanswerable): Candidate | undefined {
+  const chosen = 'chosen' in state ? state.chosen : undefined
+  const lack = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing[0].what : undefined
+  return lack === 'factor' || lack === 'fresh-factor' ? chosen : undefined
+}

@@ -16,7 +16,7 @@ import type { OpenedRequest } from './opened-request.ts'
 import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
 import { registeringOrganization } from '../../openid/request/registering-organization.ts'
-import { accountsPage, consentPage, noAccessPage, registrationPage, signInPage } from './pages.ts'
+import { accountsPage, consentPage, noAccessPage, recoveryPage, registrationPage, signInPage } from './pages.ts'
 import type { Mistake } from '../../openid/request/mistakes.ts'
 import type { Asked, Fault, RequestedApplication } from '../../openid/request/read-parameters.ts'
 import { answerableBy } from '../../openid/request/request-object.ts'
@@ -62,7 +62,17 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   }
 }
 
-const withForm = ['signIn', 'code', 'accounts', 'noAccess', 'registration', 'registrationCode', 'consent']
+const withForm = [
+  'signIn',
+  'code',
+  'accounts',
+  'noAccess',
+  'registration',
+  'registrationCode',
+  'recovery',
+  'recoveryCode',
+  'consent',
+]
 
 async function showAnswered(context: Context, { parameters, answer }: RequestRow): Promise<PageAnswer> {
   const applicationOrigin = await wayBack(context, parameters)
@@ -111,7 +121,9 @@ async function nextPage(
   call: Call,
 ): Promise<PageAnswer> {
   const { asked, people, chosen } = state
-  const { registration } = row.progress
+  const { registration, recovery } = row.progress
+  // The former value of the cookie is not told who is signed in.
+  if (recovery && (recovery.userId === undefined || browser.isPresent)) return recoveryPage(recovery, now)
   if (registration)
     return (await mayRegister(context, state))
       ? registrationPage(registration, now)

@@ -1,0 +1,94 @@
+import { type RecoveryCodePage, RecoveryError as Reason, type RecoveryPage } from '#gen/roster/users/v1/sign_in_service'
+import { destination, form, type Shown } from './form.ts'
+import { fill, html } from './html.ts'
+import { duration } from './language.ts'
+import { type Document, frame } from './shell.ts'
+import type { TextKey } from './texts.ts'
+
+const problems: Partial<Record<Reason, TextKey>> = {
+  [Reason.RECOVERY_ERROR_CODE_WRONG]: 'recoveryCodeWrong',
+  [Reason.RECOVERY_ERROR_PASSWORD_INVALID]: 'passwordInvalid',
+  [Reason.RECOVERY_ERROR_THROTTLED]: 'throttled',
+}
+
+/** Whose password is forgotten. */
+export function recoveryPage(shown: Shown, { loginName, nameIsFixed }: RecoveryPage): Document {
+  const { language } = shown
+  const { text } = language
+  const content = html`${destination(shown)}
+    <p>${text.recoverIntro}</p>
+    ${form(
+      shown,
+      '/recovery',
+      html`<label for="login-name">${text.loginName}</label>
+        <input
+          id="login-name"
+          name="login_name"
+          value="${loginName}"
+          maxlength="500"
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck="false"
+          dir="auto"
+          required
+          ${nameIsFixed ? html`readonly` : loginName === '' && html`autofocus`}
+        />
+        <button name="action" value="send" ${loginName !== '' && html`autofocus`}>${text.mailCode}</button>
+        <button class="other" name="action" value="back" formnovalidate>${text.toSignIn}</button>`,
+    )}`
+  return frame(language, text.forgottenPassword, content)
+}
+
+/** The code that was mailed, and the new password. */
+export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document {
+  const { language } = shown
+  const { text } = language
+  const { loginName, error, retryAfter, passwordMin, passwordMax } = page
+  const lengths = { min: passwordMin, max: passwordMax }
+  const key = problems[error]
+  const message = key && fill(text[key], { ...lengths, wait: duration(language, retryAfter) })
+  const isPasswordWrong = error === Reason.RECOVERY_ERROR_PASSWORD_INVALID
+  const isCodeWrong = error === Reason.RECOVERY_ERROR_CODE_WRONG
+  // By the name a manager of passwords keeps the new one.
+  const content = html`${destination(shown)}
+    <p>${text.recoverCodeIntro}</p>
+    <p>${text.recoverEnds}</p>
+    ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}
+    ${form(
+      shown,
+      '/recovery/code',
+      html`<label for="login-name">${text.loginName}</label>
+        <input id="login-name" value="${loginName}" autocomplete="username" dir="auto" readonly />
+        <label for="code">${text.mailedCode}</label>
+        <input
+          id="code"
+          name="code"
+          class="code"
+          maxlength="20"
+          autocomplete="one-time-code"
+          autocapitalize="characters"
+          spellcheck="false"
+          required
+          aria-describedby="code-hint${isCodeWrong && ' status'}"
+          ${isCodeWrong && html`aria-invalid="true"`}
+          ${!isPasswordWrong && html`autofocus`}
+        />
+        <p id="code-hint" class="hint">${text.codeHint}</p>
+        <label for="password">${text.newPassword}</label>
+        <input
+          id="password"
+          name="password"
+          type="password"
+          minlength="${passwordMin}"
+          maxlength="${passwordMax}"
+          autocomplete="new-password"
+          required
+          aria-describedby="password-hint${isPasswordWrong && ' status'}"
+          ${isPasswordWrong && html`aria-invalid="true" autofocus`}
+        />
+        <p id="password-hint" class="hint">${fill(text.passwordLengths, lengths)}</p>
+        <button name="action" value="finish">${text.setPassword}</button>
+        <button class="other" name="action" value="back" formnovalidate>${text.otherRecovery}</button>`,
+    )}`
+  return frame(language, text.recover, content, message && { windowTitle: fill(text.problem, { title: text.recover }) })
+}

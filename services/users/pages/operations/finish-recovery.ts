@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type FinishRecoveryRequest,
+  NoticeReason,
+  type PageAnswer,
+  RecoveryError,
+} from '#gen/roster/users/v1/sign_in_service'
+import { orUnavailable } from '#lib/database/database'
+import { RosterError } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import { notice, toPage } from '../../openid/authorization/answer.ts'
+import { advance, type Progress, stillOpen } from '../../openid/request/request-row.ts'
+import type { Context } from '../../context.ts'
+import { type PasswordCode, passwordCodeKey } from '../../directory/events/password-code.ts'
+import { findUserById } from '../../directory/login-names/login-user.ts'
+import { changePassword } from '../../directory/passwords/change-password.ts'
+import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
+import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
+import { provedPassword } from '../../sessions/factors/password/password.ts'
+import { openBrowserSession } from '../../sessions/open-browser-session.ts'
+import { surplusSessions } from '../../sessions/surplus.ts'
+import { forgetfulCall } from '../recovery/forgetful-call.ts'
+import { findForgetful } from '../recovery/request-password-reset.ts'
+import { branded } from '../sign-in/branded.ts'
+import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
+import { wayBack } from '../sign-in/way-back.ts'
+
+/** Sets the new password by a code that this request asked for, and signs the person in. */
+export async function finishRecovery(
+  context: Context,
+  request: FinishRecoveryRequest,
+  call: Call,
+): Promise<PageAnswer> {
+  const opened = await openForm(context, request, signingIn, { alsoOver: true })
+  if ('answer' in opened) return opened.answer
+  const { row, now } = opened
+  const page = toPage(row.id)
+  const { recovery } = row.progress
+  if (!recovery?.isAsked) return page
+  const next = async (progress: Progress) => {
+    const { chosen, asksName } = row.progress
+    await orUnavailable(advance(context.keys, row.id, { chosen, asksName, ...progress })(context.sql))
+    return page
+  }
+  const { loginName, userId: known, codeIds } = recovery
+  if (request.action === 'back') return next({ recovery: { loginName, userId: known, codeIds } })
+  const again = (error: RecoveryError, wait?: number) => {
+    const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
+    return next({ recovery: { loginName, userId: known, codeIds, isAsked: true, error, ...retryAt } })
+  }
+  const { length } = [...request.password]
+  const { passwordMin, passwordMax } = passwordLengths()
+  if (length < passwordMin || length > passwordMax) return again(RecoveryError.RECOVERY_ERROR_PASSWORD_INVALID)
+  const userId = await findRecovering(context, opened, call)
+  try {
+    const change = { userId, newPassword: request.password, proof: { kind: 'code', code: request.code } } as const
+    await changePassword(context, change, call)
+  } catch (error) {
+    if (!(error instanceof RosterError)) throw error
+    if (error.reason === 'CODE_INVALID') return again(RecoveryError.RECOVERY_ERROR_CODE_WRONG)
+    if (error.reason !== 'PASSWORDS_THROTTLED') throw error
+    return again(RecoveryError.RECOVERY_ERROR_THROTTLED, error.retryAfter ?? 1)
+  }
+  if (row.isOver) return passwordSet(context, opened)
+  // Should the rest fail, the person signs in by this page.
+  await next({ loginName })
+  return { ...page, newBrowser: await signIn(context, opened, userId, call) }
+}
+
+// The person whose living code was asked for here. Otherwise an id of no user: it takes the same work, and no try of
+// another's code is counted.
+async function findRecovering(context: Context, opened: OpenedRequest, call: Call): Promise<string> {
+  const { loginName, userId, codeIds = [] } = opened.row.progress.recovery!
+  const [unknown, within] = [randomUUID(), await forgetfulCall(context, opened, call)]
+  const found = (await findForgetful(context, { loginName, userId }, within))?.userId ?? unknown
+  const { type, id } = passwordCodeKey(found)
+  const code = await context.store.load<PasswordCode>(type, id)
+  return code && codeIds.includes(code.state.codeId) ? found : unknown
+}
+
+async function passwordSet(context: Context, { row: { parameters } }: OpenedRequest): Promise<PageAnswer> {
+  const applicationOrigin = await wayBack(context, parameters)
+  return branded(context, notice(NoticeReason.NOTICE_REASON_PASSWORD_SET, { applicationOrigin }), parameters)
+}
+
+// Returns the new value of the cookie; empty, where the person has to sign in.
+async function signIn(context: Context, { row, browser }: OpenedRequest, userId: string, call: Call): Promise<string> {
+  const user = await findUserById(context, userId)
+  if (!user) return ''
+  const along = {
+    writes: (of: { sessionId: string; userId: string }) => [advance(context.keys, row.id, { chosen: true }, of)],
+    guards: [stillOpen(row.id)],
+  }
+  try {
+    const { newValue } = await openBrowserSession(context, provedPassword(user), browser, along, call)
+    await Promise.all([
+      surplusSessions.settle(context, userId),
+      rememberAddress(context, userId, call.clientAddress, undefined),
+    ]).catch((error: unknown) => context.log.warn({ err: error }, 'work after a new password failed'))
+    return newValue
+  } catch (error) {
+    const isRefused = error instanceof RosterError && error.reason === 'CREDENTIALS_INVALID'
+    if (error instanceof Superseded || isRefused) return ''
+    throw error
+  }
+}
