@@ -430,13 +430,18 @@ describe('a form of a page that calls an operation:', () => {
   })
 
   test('a page says what is wrong', async () => {
+    let reason = 'CODE_INVALID'
     answer = () => {
-      throw new RosterError('INVALID_ARGUMENT', 'CODE_INVALID', 'x')
+      throw new RosterError('INVALID_ARGUMENT', reason, 'x')
     }
     const refused = await post('/ui/reset-password', 'user_id=u&verification_code=c&new_password=password')
     expect(refused.status).toBe(400)
     expect(refused.body.toString()).toContain('This code does not work')
     expect((await post('/ui/forgot-password', '')).status).toBe(400)
+    reason = 'PASSWORD_TOO_COMMON'
+    const common = await post('/ui/reset-password', 'user_id=u&verification_code=c&new_password=password')
+    expect(common.status).toBe(400)
+    expect(common.body.toString()).toContain('too easy to guess')
   })
 
   test('its page is there for GET and HEAD', async () => {
