@@ -220,17 +220,20 @@ describe('what goes out:', () => {
     'referrer-policy': 'same-origin',
   }
 
-  test('a page may load nothing, run nothing, lie in no frame and be kept by no cache', async () => {
+  test('a page may load nothing, run its own script alone, lie in no frame and be kept by no cache', async () => {
     const { status, headers, body } = await send(page)
     expect(status).toBe(200)
     expect(headers).toMatchObject({ ...headersOf, 'content-type': 'text/html; charset=utf-8' })
     expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src 'self'; script-src 'sha256-[\w+/]{43}='; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     )
     for (const name of ['cross-origin-opener-policy', 'set-cookie', 'content-encoding', 'etag'])
       expect(headers).not.toHaveProperty(name)
     expect(body.length).toBeLessThan(10_000)
-    expect(body.toString()).not.toMatch(/ style=| on\w+=|<script|<link/)
+    const [before, script, after, ...more] = body.toString().split(/<\/?script>/)
+    expect(more).toEqual([])
+    expect(headers['content-security-policy']).toContain(hash('sha256', script!, 'base64'))
+    expect(before! + after!).not.toMatch(/ style=| on\w+=|<script|<link/)
   })
 
   test('a page has the style of its brand, of which nothing else may be loaded', async () => {
