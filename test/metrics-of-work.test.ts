@@ -128,7 +128,7 @@ test('the end of a session waits for the application that is to be told, until i
   }
   const named = { ...settings, name: 'told', backChannelLogoutUri: 'https://told.invalid/' }
   const application = await there.act('AddOIDCApplication', named)
-  const person = { ...add('told', true), password: 'a password' }
+  const person = { ...add('told', true), password: 'a password of work' }
   const { userId } = await there.act('AddHumanUser', person)
   const code = await newCode(person as never, application, {}, openBrowser(url))
   const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier }

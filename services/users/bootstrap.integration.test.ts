@@ -121,6 +121,13 @@ test('a try that is stored late, without an answer, makes each administrator onc
   expect(await holderOf(read(replicas[0]!.tokenFile))).toMatchObject({ userId: 'admin-machine' })
 })
 
+test('a given password that is guessed first stops the first start, and is named by its setting', async () => {
+  const given = await openUsers(database.urls.users, { ROSTER_ADMIN_PASSWORD: 'password' })
+  replicas.push(given)
+  await expect(bootstrap(given)).rejects.toThrow('ROSTER_ADMIN_PASSWORD')
+  expect(await given.sql`select from passwords`).toHaveLength(0)
+})
+
 test('a given password is used and written nowhere', async () => {
   const given = await openUsers(database.urls.users, { ROSTER_ADMIN_PASSWORD: 'correct horse' })
   replicas.push(given)

@@ -12,6 +12,7 @@ import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { claimUserName } from './directory/new-user.ts'
 import { hashPassword } from './directory/passwords/password-hashing.ts'
+import { refuseWeakPassword } from './directory/passwords/refuse-weak-password.ts'
 import { newToken, storeToken } from './directory/tokens/token.ts'
 import type { User, UserEvent } from './directory/events/user.ts'
 
@@ -44,6 +45,7 @@ async function addHuman({ config, store, log }: Context, password: string) {
     await writeSecret(file, password)
     log.info({ file }, 'wrote the password of the first administrator')
   }
+  refuseWeakPassword(password, 'ROSTER_ADMIN_PASSWORD', { userName })
   const hash = await hashPassword(password)
   await store.execute(
     creation(id, {

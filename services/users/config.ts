@@ -35,7 +35,7 @@ export const settings = {
     text('.roster/admin-token'),
   ),
   ROSTER_ADMIN_PASSWORD: described(
-    "The human administrator's first password. Without it, Roster makes one and writes it to `admin-password` beside the token",
+    "The human administrator's first password. One that is guessed first, such as `password`, stops the first start. Without it, Roster makes one and writes it to `admin-password` beside the token",
     password,
   ),
   EMAIL_LINK_HOSTS: described(

@@ -58,7 +58,7 @@ async function lockedBy(userId: string, ...by: TestUsers[]): Promise<void> {
     {
       userId,
       userName: userId,
-      password: 'password',
+      password: 'a former password',
       profile: { firstName: 'F', lastName: 'L', preferredLanguage: '', gender: 0 },
       email: email(userId, 'mail'),
     },

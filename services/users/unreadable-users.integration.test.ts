@@ -44,7 +44,7 @@ const addHuman = (userId: string, organizationId?: string) =>
     {
       userId,
       userName: `${userId}-name`,
-      password: 'password',
+      password: 'a former password',
       profile: { firstName: `${userId}-first`, lastName: 'L', preferredLanguage: '', gender: 0 },
       email: { email: `${userId}@mail.example`, verification: verified },
     },
@@ -52,7 +52,11 @@ const addHuman = (userId: string, organizationId?: string) =>
   )
 
 const signIn = (userId: string) =>
-  signInBy(users, { loginName: `${userId}-name`, password: 'password' }, { ...call(''), clientAddress: userId })
+  signInBy(
+    users,
+    { loginName: `${userId}-name`, password: 'a former password' },
+    { ...call(''), clientAddress: userId },
+  )
 
 const reasonOf = (work: Promise<unknown>) =>
   work.then(

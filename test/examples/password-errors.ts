@@ -14,6 +14,7 @@ const newPassword = { password: 'New-Password-1' }
 const wrong = 'wrong-password'
 const set = (userId: string) => ({ userId, newPassword })
 const change = () => ({ oldPassword: wrong, newPassword: 'New-Password-1' })
+const tooCommon = { reason: 'PASSWORD_TOO_COMMON', code: 3, http: 400 }
 const passwordInvalid = { reason: 'PASSWORD_INVALID', code: 3, http: 400 }
 
 /** SetPassword and UpdateMyPassword. */
@@ -27,6 +28,15 @@ export const passwordErrors: ErrorCase[] = [
     'the password is too short',
     ({ human: { userId } }) => ({ userId, newPassword: { password: 'short' } }),
     { fields: ['newPassword.password'] },
+  ),
+  ...['password', '12345678', 'Password1!'].map((password) =>
+    fails(
+      'SetPassword',
+      tooCommon,
+      `the password is ${password}`,
+      ({ human: { userId } }) => ({ userId, newPassword: { password } }),
+      { fields: ['newPassword.password'] },
+    ),
   ),
   fails('SetPassword', invalid, 'the present one is missing for the own user', (world) => set(world.roleless.userId), {
     ...powerless,

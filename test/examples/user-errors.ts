@@ -73,6 +73,13 @@ export const creationErrors: ErrorCase[] = [
   })),
   fails(
     'AddHumanUser',
+    { reason: 'PASSWORD_TOO_COMMON', code: 3, http: 400 },
+    'the password is the name of the user',
+    () => ({ ...newHuman({ email }), password: 'Lovelace1', profile: { firstName: 'Ada', lastName: 'Lovelace' } }),
+    { fields: ['password'] },
+  ),
+  fails(
+    'AddHumanUser',
     invalid,
     'profile and email are missing',
     () => ({ userName: unique('human'), password: 'short' }),

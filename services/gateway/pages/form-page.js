@@ -11,7 +11,7 @@ export function runFormPage({ texts, begin = () => {}, request, refused = () => 
     navigator.languages.map((tag) => tag.toLowerCase().split('-')[0]).find((tag) => Object.hasOwn(texts, tag)) ?? 'en'
   const text = texts[language]
   const [title, status, form] = [element('title'), element('status'), element('form')]
-  const button = form.querySelector('button')
+  const button = form.querySelector('button:not([type=button])')
   let busy = false
 
   document.documentElement.lang = language
@@ -26,7 +26,8 @@ export function runFormPage({ texts, begin = () => {}, request, refused = () => 
     // The code must stay neither in the address bar nor in the history.
     history.replaceState(null, '', location.pathname + location.search)
     for (const shown of document.querySelectorAll('[data-text]')) shown.textContent = text[shown.dataset.text]
-    begin(given)
+    for (const named of document.querySelectorAll('[data-label]')) named.ariaLabel = text[named.dataset.label]
+    begin(given, text)
     form.hidden = false
     say('')
   }

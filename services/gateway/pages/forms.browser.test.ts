@@ -48,7 +48,7 @@ const status = (page: Page) => page.getByRole('status')
 async function fill(page: Page, password: string, again = password) {
   await page.getByLabel('New password', { exact: true }).fill(password)
   await page.getByLabel('New password again').fill(again)
-  await page.getByRole('button').click()
+  await page.getByRole('button', { name: 'Set the password' }).click()
 }
 
 describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bin/chromium)' : ''}`, () => {
@@ -59,9 +59,10 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       await page.getByLabel('Code from the mail').focus()
       await page.keyboard.press('Tab')
       await page.keyboard.type('New-Password-1')
-      await page.keyboard.press('Tab')
+      // Over the button that shows it.
+      for (const _ of [1, 2]) await page.keyboard.press('Tab')
       await page.keyboard.type('New-Password-1')
-      await page.keyboard.press('Tab')
+      for (const _ of [1, 2]) await page.keyboard.press('Tab')
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'Your password is set' }).waitFor()
@@ -99,6 +100,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     it.each([
       [{ status: 400, reason: 'CODE_INVALID' }, 'This code does not work'],
       [{ status: 400, reason: 'VALIDATION_FAILED' }, '8 to 200 characters'],
+      [{ status: 400, reason: 'PASSWORD_TOO_COMMON' }, 'guessed first'],
       [{ status: 429, retryAfter: 30 }, 'Please wait 30 seconds'],
       [{ status: 429, retryAfter: 600 }, 'Please wait 10 minutes'],
       [{ status: 503 }, 'Your code is still good'],
@@ -109,8 +111,44 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       await fill(page, 'New-Password-1')
       await status(page).getByText(message).waitFor()
       answer = { status: 200 }
-      await page.getByRole('button').click()
+      await page.getByRole('button', { name: 'Set the password' }).click()
       await page.getByRole('heading', { name: 'is set' }).waitFor()
+      await page.context().close()
+    })
+
+    it('shows what was typed, by keyboard, says how good it is, and hides it again when it is sent', async () => {
+      answer = { status: 400, reason: 'PASSWORD_TOO_COMMON' }
+      const page = await open()
+      const password = page.getByLabel('New password', { exact: true })
+      const show = page.getByRole('button', { name: 'Show password' })
+      const hint = page.locator('#password-hint')
+      await password.focus()
+      const said: (string | null)[] = []
+      for (const typed of ['short', '11111111', 'k8Jf9sLq', 'violet umbrella', '']) {
+        await password.fill(typed)
+        said.push(await hint.textContent())
+      }
+      expect(said).toEqual([
+        expect.stringContaining('Too short'),
+        expect.stringContaining('Easy to guess'),
+        expect.stringContaining('15 or more'),
+        expect.stringContaining('A good length'),
+        expect.stringContaining('At least 8'),
+      ])
+      expect(await hint.getAttribute('aria-live')).toBe('polite')
+      await password.fill('Password1')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Space')
+      expect([await password.getAttribute('type'), await show.getAttribute('aria-pressed')]).toEqual(['text', 'true'])
+      await page.getByLabel('New password again').fill('Password1')
+      await page.keyboard.press('Enter')
+      await status(page).getByText('guessed first').waitFor()
+      expect([await password.getAttribute('type'), await show.getAttribute('aria-pressed')]).toEqual([
+        'password',
+        'false',
+      ])
+      expect(await page.evaluate('document.activeElement.id')).toBe('password')
+      expect(await password.inputValue()).toBe('Password1')
       await page.context().close()
     })
 

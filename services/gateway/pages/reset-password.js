@@ -10,7 +10,16 @@ const texts = {
       'Your link is not complete: it should contain a user ID. Open the link of the mail again, or enter the ID here.',
     code: 'Code from the mail',
     password: 'New password',
-    passwordHint: 'At least 8 characters.',
+    passwordHint: 'At least 8 characters. 15 or more are better.',
+    hints: {
+      short: 'Too short so far.',
+      plain: 'Easy to guess so far. Use more different characters.',
+      enough: 'Long enough. 15 or more characters are better.',
+      good: 'A good length.',
+    },
+    show: 'Show',
+    showPassword: 'Show password',
+    showRepeated: 'Show repeated password',
     repeated: 'New password again',
     set: 'Set the password',
     working: 'One moment …',
@@ -18,6 +27,8 @@ const texts = {
     doneHint: 'You can close this page. Go back to your application, and sign in there with the new password.',
     different: 'The two passwords are not the same.',
     short: 'The password needs 8 to 200 characters.',
+    common:
+      'This password is one of those that are guessed first. Choose another one, such as several words of your own.',
     wrong:
       'This code does not work: it is mistyped, expired, already used, or replaced by a newer one. Use the code of the newest mail, or ask for a new one.',
     often: 'Too many tries. Please wait {wait} and try again.',
@@ -33,7 +44,16 @@ const texts = {
       'Ihr Link ist nicht vollständig: Er sollte eine Benutzer-ID enthalten. Öffnen Sie den Link der Mail noch einmal, oder geben Sie die ID hier ein.',
     code: 'Code aus der Mail',
     password: 'Neues Passwort',
-    passwordHint: 'Mindestens 8 Zeichen.',
+    passwordHint: 'Mindestens 8 Zeichen. 15 oder mehr sind besser.',
+    hints: {
+      short: 'Noch zu kurz.',
+      plain: 'Noch leicht zu erraten. Nehmen Sie mehr verschiedene Zeichen.',
+      enough: 'Lang genug. 15 oder mehr Zeichen sind besser.',
+      good: 'Eine gute Länge.',
+    },
+    show: 'Anzeigen',
+    showPassword: 'Passwort anzeigen',
+    showRepeated: 'Wiederholtes Passwort anzeigen',
     repeated: 'Neues Passwort noch einmal',
     set: 'Passwort setzen',
     working: 'Einen Moment …',
@@ -42,6 +62,8 @@ const texts = {
       'Sie können diese Seite schließen. Gehen Sie zurück zu Ihrer Anwendung, und melden Sie sich dort mit dem neuen Passwort an.',
     different: 'Die beiden Passwörter sind nicht gleich.',
     short: 'Das Passwort braucht 8 bis 200 Zeichen.',
+    common:
+      'Dieses Passwort gehört zu denen, die zuerst erraten werden. Wählen Sie ein anderes, etwa mehrere eigene Wörter.',
     wrong:
       'Dieser Code gilt nicht: Er ist vertippt, abgelaufen, schon benutzt oder durch einen neueren ersetzt. Nehmen Sie den Code der neuesten Mail, oder fordern Sie einen neuen an.',
     often: 'Zu viele Versuche. Bitte warten Sie {wait} und versuchen Sie es noch einmal.',
@@ -51,13 +73,19 @@ const texts = {
   },
 }
 
-const [user, userId, code, password, repeated] = ['user', 'user-id', 'code', 'password', 'repeated'].map((id) =>
-  document.getElementById(id),
-)
+const [user, userId, code, password, hint, repeated] = [
+  'user',
+  'user-id',
+  'code',
+  'password',
+  'password-hint',
+  'repeated',
+].map((id) => document.getElementById(id))
 
 runFormPage({
   texts,
-  begin(given) {
+  begin(given, text) {
+    Object.assign(hint.dataset, text.hints)
     userId.value = given.get('userId') ?? ''
     code.value = given.get('code') ?? ''
     user.hidden = userId.value !== ''
@@ -71,8 +99,9 @@ runFormPage({
       body: { verificationCode: code.value.trim(), newPassword: password.value },
     }
   },
-  refused: ({ details = [] }) =>
-    details.some(({ reason }) => reason === 'VALIDATION_FAILED')
-      ? { wrong: 'short', field: 'password' }
-      : { wrong: 'wrong', field: 'code' },
+  refused({ details = [] }) {
+    const is = (expected) => details.some(({ reason }) => reason === expected)
+    if (is('PASSWORD_TOO_COMMON')) return { wrong: 'common', field: 'password' }
+    return is('VALIDATION_FAILED') ? { wrong: 'short', field: 'password' } : { wrong: 'wrong', field: 'code' }
+  },
 })

@@ -40,7 +40,7 @@ async function newHuman() {
     {
       userId: undefined,
       userName,
-      password: 'a-password',
+      password: 'ada-password',
       profile: { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 },
       email: { email: 'a@example.com', verification: { $case: 'isVerified', value: true } },
     },
@@ -49,7 +49,7 @@ async function newHuman() {
   const signIn = (address = '198.51.100.7') =>
     signInBy(
       users,
-      { loginName: userName, password: 'a-password' },
+      { loginName: userName, password: 'ada-password' },
       { ...callIn(''), caller: anonymous, clientAddress: address },
     )
   return { userId, signIn }

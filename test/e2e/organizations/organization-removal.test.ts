@@ -17,7 +17,7 @@ describe('a removed organization', () => {
   test('takes all with it that it has, and all that its users have elsewhere, by events that name the cause', async () => {
     const [doomed, home] = await Promise.all([newOrganization(), newOrganization()])
     const there = admin(doomed)
-    const human = await newHuman(doomed, { password: 'Password-1' })
+    const human = await newHuman(doomed, { password: 'Password-1234' })
     const token = await signIn(human)
     const machine = await newMachine(doomed)
     const [own, foreign, lent] = [
@@ -98,8 +98,8 @@ describe('a removed organization', () => {
 test('a deactivated organization shuts its users out, and comes back without their sessions', async () => {
   const [closed, home] = await Promise.all([newOrganization(), newOrganization()])
   const there = admin(closed)
-  const human = await newHuman(closed, { password: 'Password-1' })
-  const guest = await newHuman(home, { password: 'Password-1' })
+  const human = await newHuman(closed, { password: 'Password-1234' })
+  const guest = await newHuman(home, { password: 'Password-1234' })
   await act('AddOrganizationMember', { userId: human.userId, roles: ['ORG_OWNER'] }, there)
   for (const organization of [closed, home])
     await act('AddOrganizationMember', { userId: guest.userId, roles: ['ORG_OWNER'] }, admin(organization))

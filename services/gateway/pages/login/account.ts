@@ -18,7 +18,7 @@ export function accountPage(shown: Shown, { account, userId, email, sessions, co
     <p id="everywhere">${text.leaveHint}</p>
     ${form(
       'sign-out',
-      html`<button name="action" value="here">${text.leaveHere}</button>
+      html`<button class="other" name="action" value="here">${text.leaveHere}</button>
         <button class="other" name="action" value="everywhere" aria-describedby="everywhere">
           ${text.leaveEverywhere}
         </button>`,

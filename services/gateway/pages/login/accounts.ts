@@ -13,6 +13,6 @@ export function accountsPage(shown: Shown, { accounts }: AccountsPage): Document
       </button> `,
   )
   const content = html`${destination(shown)}
-  ${form(shown, '/account', html`${choices}<button class="other" name="session_id" value="">${text.otherAccount}</button>`)}`
+  ${form(shown, '/account', html`${choices}<button class="text" name="session_id" value="">${text.otherAccount}</button>`)}`
   return frame(shown.language, text.chooseAccount, content)
 }

@@ -15,7 +15,7 @@ export function consentPage(
     ...namesOf(shown.destination ?? { applicationName: '', host: '' }),
     account: html`${strong(displayName)} (${apart(loginName)})`,
   }
-  const other = html`<button class="other" name="action" value="another-account">${text.otherAccount}</button>`
+  const other = html`<button class="text" name="action" value="another-account">${text.otherAccount}</button>`
   const deny = html`<button class="other" name="action" value="deny">${clickOnly ? text.cancel : text.deny}</button>`
   if (clickOnly) {
     const goOn = fill(text.continueAs, { name: apart(displayName) })

@@ -155,6 +155,15 @@ const screens: Record<string, JsonObject> = {
     recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200, error: 'RECOVERY_ERROR_PASSWORD_INVALID' },
   },
   'password set': { notice: { reason: 'NOTICE_REASON_PASSWORD_SET', applicationOrigin: 'https://time.acme.example' } },
+  'common password': {
+    ...withForm,
+    registrationCode: {
+      email: 'ada@acme.example',
+      passwordMin: 8,
+      passwordMax: 200,
+      error: 'REGISTRATION_ERROR_PASSWORD_TOO_COMMON',
+    },
+  },
   'wrong password': { ...withForm, signIn: { loginName: 'ada', error: 'SIGN_IN_ERROR_CREDENTIALS_INVALID' } },
   'code by mail, not sent': code({}),
   'code by mail': code({ isSent: true }),
@@ -337,8 +346,19 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     await page.keyboard.press('Enter')
     await page.getByText('8 to 200 characters').waitFor()
     expect(await page.getByLabel('Email address').getAttribute('readonly')).toBe('')
+    const first = { action: 'finish', code: 'ABC234', password: 'password' }
+    users['FinishRegistration'] = then({
+      registrationCode: { ...lengths, error: 'REGISTRATION_ERROR_PASSWORD_TOO_COMMON' },
+    })
+    await page.keyboard.type(first.code)
+    await page.getByLabel('New password').fill(first.password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('guessed first').waitFor()
+    expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true')
+    expect(await page.getByLabel('New password').inputValue()).toBe('')
+    expect(await page.getByRole('button', { name: 'Show' }).count()).toBe(0)
     users['FinishRegistration'] = then({ leaving: { location: `${app}/cb?code=c` } })
-    await page.keyboard.type('ABC234')
+    await page.getByLabel('Code').fill('ABC234')
     await page.getByLabel('New password').fill('a new password')
     await page.keyboard.press('Enter')
     await page.getByText('arrived').waitFor()
@@ -347,6 +367,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       { ...form, action: 'register' },
       { ...form, action: 'register', ...typed, language: 'en' },
       { ...form, action: 'register', ...typed, familyName: 'Lovelace', language: 'en' },
+      { ...form, ...first },
       { ...form, action: 'finish', code: 'ABC234', password: 'a new password' },
     ])
     await page.context().close()
@@ -510,6 +531,70 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     await page.context().close()
   })
 
+  test('a password is shown by a button, also by keyboard, and hidden again when it is sent; Enter sends it', async () => {
+    const asked: JsonObject[] = []
+    users = {
+      ShowSignIn: () => screens['wrong password']!,
+      SignIn: (request) => {
+        asked.push(request)
+        return { redirect: { location: page1 } }
+      },
+    }
+    const page = await open(page1, { viewport: { width: 320, height: 568 } })
+    const password = page.getByRole('textbox', { name: 'Password' })
+    const show = page.getByRole('button', { name: 'Show password' })
+    const typeOf = () => page.locator('#password').getAttribute('type')
+    await page.keyboard.type('a secret of ada')
+    await page.keyboard.press('Tab')
+    for (const [type, pressed] of [
+      ['text', 'true'],
+      ['password', 'false'],
+      ['text', 'true'],
+    ]) {
+      await page.keyboard.press('Space')
+      expect([await typeOf(), await show.getAttribute('aria-pressed')]).toEqual([type, pressed])
+    }
+    expect(await password.inputValue()).toBe('a secret of ada')
+    expect(await faultsOf(page)).toEqual([])
+    const sent = page.evaluate(`new Promise((resolve) => {
+      document.forms[0].addEventListener('submit', () => resolve(document.getElementById('password').type))
+    })`)
+    await page.locator('#password').press('Enter')
+    expect(await sent).toBe('password')
+    await expect
+      .poll(() => asked)
+      .toEqual([expect.objectContaining({ action: 'sign-in', password: 'a secret of ada' })])
+    await page.context().close()
+    const without = await open(page1, { javaScriptEnabled: false })
+    expect(await without.getByRole('button', { name: 'Show' }).count()).toBe(0)
+    await without.context().close()
+  })
+
+  test.each(Object.entries(screens))('%s: a page with a script keeps its form-action', async (_, screen) => {
+    users['ShowSignIn'] = () => screen
+    const answer = await fetch(gateway.url + page1)
+    const policy = answer.headers.get('content-security-policy')
+    const hasScript = (await answer.text()).includes('<script')
+    expect(policy!.includes('script-src')).toBe(hasScript)
+    expect(policy).not.toContain('unsafe-inline')
+    if (hasScript) expect(policy).toContain("form-action 'self'")
+  })
+
+  test.each(Object.entries(screens))('%s: one action at most looks like the one to take', async (_, screen) => {
+    users['ShowSignIn'] = () => screen
+    const page = await open(page1)
+    const filled = `[...document.querySelectorAll('button')].filter((button) => {
+      const { color, backgroundColor } = getComputedStyle(button)
+      const probe = document.body.appendChild(document.createElement('button'))
+      const primary = getComputedStyle(probe)
+      const is = color === primary.color && backgroundColor === primary.backgroundColor
+      probe.remove()
+      return is
+    }).length`
+    expect(await page.evaluate(filled)).toBeLessThanOrEqual(1)
+    await page.context().close()
+  })
+
   test('a form of another site signs nobody in', async () => {
     const asked: JsonObject[] = []
     users['SignIn'] = (request) => {
@@ -559,7 +644,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     users['ShowSignIn'] = () => JSON.parse(text) as JsonObject
     const page = await open(page1)
     page.on('dialog', () => expect.unreachable('a name was run'))
-    expect(await page.locator('img, script, main style').count()).toBe(0)
+    expect(await page.locator('img, main script, main style').count()).toBe(0)
     if (text.includes('onerror')) expect(await page.content()).toContain('&lt;img')
     await page.context().close()
   })
@@ -668,7 +753,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
 })
 
 const colors = `(() => {
-  const { backgroundColor, color, borderRadius } = getComputedStyle(document.querySelector('button'))
+  const { backgroundColor, color, borderRadius } = getComputedStyle(document.querySelector('button:not([type=button])'))
   return [getComputedStyle(document.body).backgroundColor, backgroundColor, color, borderRadius].join(' ')
 })()`
 

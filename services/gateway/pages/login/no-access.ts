@@ -15,7 +15,7 @@ export function noAccessPage(shown: Shown, { accounts }: NoAccessPage): Document
     account: html`${names}`,
   })
   const buttons = html`<button name="action" value="another-account">${text.otherAccount}</button>
-    ${!isOwn(shown) && html`<button class="other" name="action" value="cancel">${text.cancel}</button>`}`
+    ${!isOwn(shown) && html`<button class="text" name="action" value="cancel">${text.cancel}</button>`}`
   return frame(
     language,
     text.noAccess,

@@ -6,6 +6,7 @@ import {
 import { destination, form, type Shown } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { duration } from './language.ts'
+import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
 import type { TextKey, Texts } from './texts.ts'
 
@@ -17,6 +18,7 @@ const problems: Partial<Record<Reason, TextKey>> = {
   [Reason.REGISTRATION_ERROR_CODE_WRONG]: 'codeWrong',
   [Reason.REGISTRATION_ERROR_CODE_OVER]: 'codeOver',
   [Reason.REGISTRATION_ERROR_PASSWORD_INVALID]: 'passwordInvalid',
+  [Reason.REGISTRATION_ERROR_PASSWORD_TOO_COMMON]: 'passwordTooCommon',
 }
 
 /** What somebody gives to register. */
@@ -27,7 +29,7 @@ export function registrationPage(shown: Shown, page: RegistrationPage): Document
     ${field(page, text, { name: 'given_name', autocomplete: 'given-name', value: page.givenName, most: 200, wrong: Reason.REGISTRATION_ERROR_GIVEN_NAME_INVALID })}
     ${field(page, text, { name: 'family_name', autocomplete: 'family-name', value: page.familyName, most: 200, wrong: Reason.REGISTRATION_ERROR_FAMILY_NAME_INVALID })}
     <button name="action" value="register">${text.mailCode}</button>
-    <button class="other" name="action" value="back" formnovalidate>${text.haveAccount}</button>`
+    <button class="text" name="action" value="back" formnovalidate>${text.haveAccount}</button>`
   return asking(shown, page, { title: text.register, intro: text.registerIntro, step: '/registration', fields })
 }
 
@@ -40,15 +42,16 @@ export function registrationCodePage(shown: Shown, page: RegistrationCodePage): 
   const fields = html`<label for="email">${text.email}</label>
     <input id="email" type="email" value="${email}" autocomplete="username" readonly />
     ${field(page, text, { name: 'code', autocomplete: 'one-time-code', value: '', most: 20, wrong: Reason.REGISTRATION_ERROR_CODE_WRONG })}
-    ${field(page, text, { name: 'password', type: 'password', autocomplete: 'new-password', value: '', least: passwordMin, most: passwordMax, hint: fill(text.passwordLengths, lengths), wrong: Reason.REGISTRATION_ERROR_PASSWORD_INVALID })}
+    ${field(page, text, { name: 'password', type: 'password', autocomplete: 'new-password', value: '', least: passwordMin, most: passwordMax, hint: fill(text.passwordLengths, lengths), wrong: [Reason.REGISTRATION_ERROR_PASSWORD_INVALID, Reason.REGISTRATION_ERROR_PASSWORD_TOO_COMMON] })}
     <button name="action" value="finish">${text.createAccount}</button>
-    <button class="other" name="action" value="back" formnovalidate>${text.otherCode}</button>`
+    <button class="text" name="action" value="back" formnovalidate>${text.otherCode}</button>`
   return asking(shown, page, {
     title: text.enterCode,
     intro: text.codeIntro,
     step: '/registration/code',
     fields,
     values: lengths,
+    script: passwordScript,
   })
 }
 
@@ -59,12 +62,13 @@ interface Asking {
   fields: Part
   /** Of the problem. */
   values?: Record<string, Part>
+  script?: string
 }
 
 function asking(
   shown: Shown,
   { error, retryAfter }: { error: Reason; retryAfter: number },
-  { title, intro, step, fields, values }: Asking,
+  { title, intro, step, fields, values, script }: Asking,
 ): Document {
   const { language } = shown
   const { text } = language
@@ -73,7 +77,10 @@ function asking(
   const content = html`${destination(shown)}
     <p>${intro}</p>
     ${message && html`<p id="status" class="bad" role="alert">${message}</p>`} ${form(shown, step, fields)}`
-  return frame(language, title, content, message && { windowTitle: fill(text.problem, { title }) })
+  return frame(language, title, content, {
+    ...(script !== undefined && { script }),
+    ...(message && { windowTitle: fill(text.problem, { title }) }),
+  })
 }
 
 interface Field {
@@ -85,7 +92,7 @@ interface Field {
   most: number
   hint?: Part
   /** What says that this field is wrong. */
-  wrong: Reason
+  wrong: Reason | Reason[]
 }
 
 const labels = {
@@ -102,25 +109,25 @@ function field(
   text: Texts,
   { name, type, autocomplete, value, least, most, hint, wrong }: Field,
 ) {
-  const isWrong = error === wrong
+  const isWrong = [wrong].flat().includes(error)
   const isFirst = name === 'email' || name === 'code'
   const describedBy = [hint && `${name}-hint`, isWrong && 'status'].filter(Boolean).join(' ')
+  const input = html`<input
+    id="${name}"
+    name="${name}"
+    type="${type ?? 'text'}"
+    value="${value}"
+    ${least !== undefined && html`minlength="${least}"`}
+    maxlength="${most}"
+    autocomplete="${autocomplete}"
+    ${name === 'code' && html`class="code" autocapitalize="characters" spellcheck="false"`}
+    required
+    ${describedBy !== '' && html`aria-describedby="${describedBy}"`}
+    ${isWrong && html`aria-invalid="true"`}
+    ${(isWrong || (isFirst && ofNoField.has(error))) && html`autofocus`}
+  />`
   return html`<label for="${name}">${text[labels[name]]}</label>
-    <input
-      id="${name}"
-      name="${name}"
-      type="${type ?? 'text'}"
-      value="${value}"
-      ${least !== undefined && html`minlength="${least}"`}
-      maxlength="${most}"
-      autocomplete="${autocomplete}"
-      ${name === 'code' && html`class="code" autocapitalize="characters" spellcheck="false"`}
-      required
-      ${describedBy !== '' && html`aria-describedby="${describedBy}"`}
-      ${isWrong && html`aria-invalid="true"`}
-      ${(isWrong || (isFirst && ofNoField.has(error))) && html`autofocus`}
-    />
-    ${hint && html`<p id="${name}-hint" class="hint">${hint}</p>`}`
+    ${type === 'password' ? withShowButton(text, input) : input} ${hint && passwordHint(text, hint)}`
 }
 
 const ofNoField = new Set<Reason>([

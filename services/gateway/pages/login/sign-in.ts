@@ -3,6 +3,7 @@ import { fill, html } from './html.ts'
 import { duration } from './language.ts'
 import { frame, type Document } from './shell.ts'
 import { addressOf, destination, form, isOwn, type Shown } from './form.ts'
+import { passwordScript, withShowButton } from './password-field.ts'
 import type { TextKey } from './texts.ts'
 
 const errors: Partial<Record<SignInError, TextKey>> = {
@@ -42,22 +43,25 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
         ${focusOnName && html`autofocus`}
       />
       <label for="password">${text.password}</label>
-      <input
-        id="password"
-        name="password"
-        type="password"
-        autocomplete="current-password"
-        required
-        ${described}
-        ${!focusOnName && html`autofocus`}
-      />
+      ${withShowButton(
+        text,
+        html`<input
+          id="password"
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          required
+          ${described}
+          ${!focusOnName && html`autofocus`}
+        />`,
+      )}
       <button name="action" value="sign-in">${text.signIn}</button>
-      ${nameIsFixed && html`<button class="other" name="action" value="another-account" formnovalidate>${text.otherAccount}</button>`}
+      ${nameIsFixed && html`<button class="text" name="action" value="another-account" formnovalidate>${text.otherAccount}</button>`}
       ${
         !hidesPasswordReset &&
         recovers &&
         html`<button
-          class="link"
+          class="text"
           formaction="${addressOf(shown.requestId)}/recovery"
           name="action"
           value="begin"
@@ -67,8 +71,11 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
         </button>`
       }
       ${mayRegister && html`<button class="other" name="action" value="register" formnovalidate>${text.register}</button>`}
-      ${!isOwn(shown) && html`<button class="other" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
+      ${!isOwn(shown) && html`<button class="text" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
   )}
   ${!hidesPasswordReset && !recovers && html`<p><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
-  return frame(language, title, content, message && { windowTitle: fill(text.problem, { title }) })
+  return frame(language, title, content, {
+    script: passwordScript,
+    ...(message && { windowTitle: fill(text.problem, { title }) }),
+  })
 }

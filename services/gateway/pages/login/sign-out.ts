@@ -17,7 +17,7 @@ export function signOutPage(
   )
   const buttons = html`${choices}
     ${offersAll && html`<button class="other" name="action" value="all">${text.signOutAll}</button>`}
-    <button class="other" name="action" value="stay">${text.staySignedIn}</button>`
+    <button class="text" name="action" value="stay">${text.staySignedIn}</button>`
   const stays = applicationUnknown ? text.signOutUnknown : text.signOutNowhere
   const content = html`${destination(shown)} ${uriUnregistered && html`<p>${stays}</p>`}
     <p>${text.signOutIntro}</p>

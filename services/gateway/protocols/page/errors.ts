@@ -50,6 +50,7 @@ const byReason: Record<string, NoticeKey> = {
   PAGE_REFUSED: 'refused',
   REQUEST_TOO_LARGE: 'tooLarge',
   HEADERS_TOO_LARGE: 'tooLarge',
+  PASSWORD_TOO_COMMON: 'passwordCommon',
 }
 
 const byCode: Partial<Record<number, NoticeKey>> = {

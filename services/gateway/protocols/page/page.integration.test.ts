@@ -220,17 +220,20 @@ describe('what goes out:', () => {
     'referrer-policy': 'same-origin',
   }
 
-  test('a page may load nothing, run nothing, lie in no frame and be kept by no cache', async () => {
+  test('a page may load nothing, run its own script alone, lie in no frame and be kept by no cache', async () => {
     const { status, headers, body } = await send(page)
     expect(status).toBe(200)
     expect(headers).toMatchObject({ ...headersOf, 'content-type': 'text/html; charset=utf-8' })
     expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src 'self'; script-src 'sha256-[\w+/]{43}='; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     )
     for (const name of ['cross-origin-opener-policy', 'set-cookie', 'content-encoding', 'etag'])
       expect(headers).not.toHaveProperty(name)
     expect(body.length).toBeLessThan(10_000)
-    expect(body.toString()).not.toMatch(/ style=| on\w+=|<script|<link/)
+    const [before, script, after, ...more] = body.toString().split(/<\/?script>/)
+    expect(more).toEqual([])
+    expect(headers['content-security-policy']).toContain(hash('sha256', script!, 'base64'))
+    expect(before! + after!).not.toMatch(/ style=| on\w+=|<script|<link/)
   })
 
   test('a page has the style of its brand, of which nothing else may be loaded', async () => {
@@ -430,13 +433,18 @@ describe('a form of a page that calls an operation:', () => {
   })
 
   test('a page says what is wrong', async () => {
+    let reason = 'CODE_INVALID'
     answer = () => {
-      throw new RosterError('INVALID_ARGUMENT', 'CODE_INVALID', 'x')
+      throw new RosterError('INVALID_ARGUMENT', reason, 'x')
     }
     const refused = await post('/ui/reset-password', 'user_id=u&verification_code=c&new_password=password')
     expect(refused.status).toBe(400)
     expect(refused.body.toString()).toContain('This code does not work')
     expect((await post('/ui/forgot-password', '')).status).toBe(400)
+    reason = 'PASSWORD_TOO_COMMON'
+    const common = await post('/ui/reset-password', 'user_id=u&verification_code=c&new_password=password')
+    expect(common.status).toBe(400)
+    expect(common.body.toString()).toContain('too easy to guess')
   })
 
   test('its page is there for GET and HEAD', async () => {

@@ -44,7 +44,8 @@ const reasonOf = (work: Promise<unknown>) =>
 
 test('a sign-in whose password is changed after it was found right opens no session', async () => {
   const { userId, userName, password } = await newHuman()
-  const change = () => changePassword(users, { userId, newPassword: randomUUID() }, callIn('acme'))
+  const change = () =>
+    changePassword(users, { userId, newPassword: randomUUID(), field: 'newPassword' }, callIn('acme'))
   const signIn = signInBy({ ...users, store: after(change) }, { loginName: userName, password }, callIn('acme'))
   expect(await reasonOf(signIn)).toBe('CREDENTIALS_INVALID')
   expect(await users.sql`select from tokens where user_id = ${userId}`).toHaveLength(0)
@@ -53,11 +54,11 @@ test('a sign-in whose password is changed after it was found right opens no sess
 test('a change whose proof is no longer the present password changes nothing', async () => {
   const { userId, userName, password } = await newHuman()
   const [former, latter] = [randomUUID(), randomUUID()]
-  const change = () => changePassword(users, { userId, newPassword: latter }, callIn('acme'))
+  const change = () => changePassword(users, { userId, newPassword: latter, field: 'newPassword' }, callIn('acme'))
   const proof = { kind: 'password' as const, password, field: 'oldPassword' }
   const late = changePassword(
     { ...users, store: after(change) },
-    { userId, newPassword: former, proof },
+    { userId, newPassword: former, field: 'newPassword', proof },
     callIn('acme'),
   )
   expect(await reasonOf(late)).toBe('PASSWORD_INVALID')

@@ -15,6 +15,7 @@ import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
 import type { OrganizationStatus } from '../../../organization-status.ts'
 import { statuses } from '../organizations/statuses.ts'
 import { codeInvalid, countTry, checkCode } from './reset-code.ts'
+import { refuseWeakPassword } from './refuse-weak-password.ts'
 import { storePassword } from './store-password.ts'
 
 /** A proof that the caller may change a password: the present one, in a field of the request, or a code. */
@@ -24,23 +25,27 @@ export type PasswordProof = { kind: 'password'; password: string; field: string 
 export interface PasswordChange {
   userId: string
   newPassword: string
+  /** That holds the new password. */
+  field: string
   proof?: PasswordProof | undefined
 }
 
 /**
  * Changes the password of a human. The user's sessions end, except the one that the user calls with, and so do all
  * authorizations, except those that began with that one. The errors of
- * the proof come first: `countTry` or `proveCurrentPassword`. Then NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION
+ * the proof come first: `countTry` or `proveCurrentPassword`. Then those of `refuseWeakPassword`, NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION
  * NOT_A_HUMAN.
  */
 export async function changePassword(
   context: Context,
-  { userId, newPassword, proof }: PasswordChange,
+  { userId, newPassword, field, proof }: PasswordChange,
   call: Call,
 ): Promise<{ details: ObjectDetails }> {
   const { reads, holds } = await prove(context, userId, proof, call)
   const { caller, clientAddress, deadline } = call
-  // Hashing takes long, so it comes after the proof.
+  // Judging and hashing take long, so they come after the proof.
+  const user = await context.store.load<User>('user', userId)
+  refuseWeakPassword(newPassword, field, { ...user?.state?.human, userName: user?.state?.userName })
   const lane = caller.userId || (networkOf(clientAddress) ?? clientAddress)
   const hash = await hashPassword(newPassword, { lane, deadline })
   const kept = caller.userId === userId ? caller.sessionId : ''

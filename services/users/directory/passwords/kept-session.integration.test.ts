@@ -35,7 +35,7 @@ test('a new password leaves the session of a browser that set it, and only that 
   const change = (newPassword: string, sessionId: string) => {
     const call = callIn('acme')
     const caller = { ...call.caller, userId, sessionId }
-    return changePassword(users, { userId, newPassword }, { ...call, caller })
+    return changePassword(users, { userId, newPassword, field: 'newPassword' }, { ...call, caller })
   }
   await change('another password', first!.id)
   expect(await Promise.all(browsers.map(silently))).toEqual(['signed in', 'login_required'])

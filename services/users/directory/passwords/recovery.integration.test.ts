@@ -7,6 +7,7 @@ import { lockUser } from '../operations/user/lock-user.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { verifyEmail } from '../operations/user/verify-email.ts'
 import { signInBy } from '../../testing/test-users.ts'
+import { hashPassword } from './password-hashing.ts'
 import { newAddress, newPassword, openRecoveries, reasonOf, returned, root, verified } from './testing/recoveries.ts'
 
 const recoveries = await openRecoveries()
@@ -14,6 +15,12 @@ const { users, stranger, newHuman, returnedCode, reset, ask, waiting, contentOf 
 afterAll(() => recoveries.stop())
 beforeEach(() => recoveries.anotherClient())
 afterEach(() => shiftClock(users.sql, '0'))
+
+test('who has a password that is guessed first signs in with it', async () => {
+  const { userId, userName } = await newHuman()
+  await users.sql`update passwords set hash = ${await hashPassword('12345678')} where user_id = ${userId}`
+  expect(await reasonOf(signInBy(users, { loginName: userName, password: '12345678' }, root()))).toBe('done')
+})
 
 describe('a code for a forgotten password', () => {
   test('is mailed to the verified address, with a link to the page, and gives a new password once', async () => {
@@ -26,6 +33,15 @@ describe('a code for a forgotten password', () => {
     expect(await reset(userId, mail!.code.toLowerCase(), password)).toBe('done')
     expect(await reasonOf(signInBy(users, { loginName: userName, password }, root()))).toBe('done')
     expect(await reset(userId, mail!.code)).toBe('CODE_INVALID')
+  })
+
+  test('stays good where the new password is one that is guessed first; a wrong code is said first', async () => {
+    const { userId, email } = await newHuman()
+    const code = await returnedCode(userId)
+    for (const password of ['password', '12345678', email])
+      expect(await reset(userId, code, password)).toBe('PASSWORD_TOO_COMMON')
+    expect(await reset(userId, 'WRONG2', 'password')).toBe('CODE_INVALID')
+    expect(await reset(userId, code)).toBe('done')
   })
 
   test('leaves the user at its sequence until it is used', async () => {

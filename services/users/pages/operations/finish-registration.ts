@@ -29,6 +29,7 @@ import { findFault } from '../registration/typed-registration.ts'
 import { provedPassword } from '../../sessions/factors/password/password.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { hashPassword } from '../../directory/passwords/password-hashing.ts'
+import { isWeak } from '../../directory/passwords/refuse-weak-password.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 
@@ -64,6 +65,9 @@ export async function finishRegistration(
   if (isWrong !== undefined) return again(isWrong)
   const wait = await countTryFrom(context, call.clientAddress)
   if (wait !== undefined) return again(RegistrationError.REGISTRATION_ERROR_THROTTLED, wait)
+  // It costs no try of the code.
+  if (isWeak(request.password, { email, profile: { firstName: givenName, lastName: familyName } }))
+    return again(RegistrationError.REGISTRATION_ERROR_PASSWORD_TOO_COMMON)
   const registration = await findRegistration(context, row.id)
   if (!registration || !(await mayTry(context, registration.code.codeId)))
     return again(RegistrationError.REGISTRATION_ERROR_CODE_OVER)

@@ -162,6 +162,15 @@ describe('somebody registers', () => {
   })
 })
 
+test('a password that is guessed first, or is their name, is said at its field, and takes no try of the code', async () => {
+  const browser = newcomer()
+  const asking = await browser.ask()
+  const code = await browser.codeOf(asking)
+  for (const password of ['password', '12345678', 'Password1!', 'Lovelace', 'lovelace1', 'passw0rd'])
+    expect(said(await browser.finish(asking, { code, password }))).toBe('code 8')
+  expect(said(await browser.finish(asking, { code }))).not.toMatch(/^code/)
+})
+
 describe('a code', () => {
   test('is over after five wrong ones, also at once', async () => {
     const browser = newcomer()

@@ -38,10 +38,10 @@ export function otpEmailPage(shown: Shown, page: CodePage): Document {
       '/code',
       html`${isAsked && codeField(shown, page)}
         ${!isDeadEnd && !isAsked && html`<button name="action" value="send">${text.mailCode}</button>`}
-        <button ${!isDeadEnd && html`class="other"`} name="action" value="another-account" formnovalidate>
+        <button ${!isDeadEnd && html`class="text"`} name="action" value="another-account" formnovalidate>
           ${text.otherAccount}
         </button>
-        ${!isOwn(shown) && html`<button class="other" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
+        ${!isOwn(shown) && html`<button class="text" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
     )}`
   return frame(language, title, content, message && !isDeadEnd ? { windowTitle: fill(text.problem, { title }) } : {})
 }
@@ -65,5 +65,5 @@ function codeField({ language: { text } }: Shown, { error }: CodePage): Part {
     />
     <p id="code-hint" class="hint">${text.codeHint}</p>
     <button name="action" value="check">${text.goOn}</button>
-    <button class="other" name="action" value="send" formnovalidate>${text.mailOtherCode}</button>`
+    <button class="text" name="action" value="send" formnovalidate>${text.mailOtherCode}</button>`
 }

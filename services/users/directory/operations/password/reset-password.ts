@@ -8,5 +8,9 @@ export async function resetPassword(
   { userId, verificationCode, newPassword }: ResetPasswordRequest,
   call: Call,
 ): Promise<ResetPasswordResponse> {
-  return changePassword(context, { userId, newPassword, proof: { kind: 'code', code: verificationCode } }, call)
+  return changePassword(
+    context,
+    { userId, newPassword, field: 'newPassword', proof: { kind: 'code', code: verificationCode } },
+    call,
+  )
 }

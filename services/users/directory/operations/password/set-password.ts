@@ -22,7 +22,8 @@ export const setPassword = {
 
   handle: (context: Context, request: SetPasswordRequest, call: Call): Promise<SetPasswordResponse> => {
     const { userId, newPassword, verification } = request
-    return changePassword(context, { userId, newPassword: newPassword!.password, proof: proofOf(verification) }, call)
+    const change = { userId, newPassword: newPassword!.password, field: 'newPassword.password' }
+    return changePassword(context, { ...change, proof: proofOf(verification) }, call)
   },
 }
 

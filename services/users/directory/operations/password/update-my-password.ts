@@ -15,6 +15,6 @@ export const updateMyPassword = {
     call: Call,
   ): Promise<UpdateMyPasswordResponse> => {
     const proof = { kind: 'password' as const, password: oldPassword, field: 'oldPassword' }
-    return changePassword(context, { userId: call.caller.userId, newPassword, proof }, call)
+    return changePassword(context, { userId: call.caller.userId, newPassword, field: 'newPassword', proof }, call)
   },
 }

@@ -13,6 +13,7 @@ import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
 import { type StatusKey, statuses } from '../../organizations/statuses.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
 import { hashPassword } from '../../passwords/password-hashing.ts'
+import { refuseWeakPassword } from '../../passwords/refuse-weak-password.ts'
 import type { VouchedOn } from '../../events/code.ts'
 import type { User, UserEvent } from '../../events/user.ts'
 
@@ -20,6 +21,9 @@ export const addHumanUser = {
   check: (context: Context, request: AddHumanUserRequest): Violation[] => checkHuman(context, request),
 
   async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
+    const { userName, email, profile } = request
+    if (request.password !== undefined)
+      refuseWeakPassword(request.password, 'password', { userName, email: email?.email, profile })
     const passwordHash =
       request.password === undefined
         ? undefined
