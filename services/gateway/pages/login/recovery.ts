@@ -2,12 +2,14 @@ import { type RecoveryCodePage, RecoveryError as Reason, type RecoveryPage } fro
 import { destination, form, type Shown } from './form.ts'
 import { fill, html } from './html.ts'
 import { duration } from './language.ts'
+import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
 import type { TextKey } from './texts.ts'
 
 const problems: Partial<Record<Reason, TextKey>> = {
   [Reason.RECOVERY_ERROR_CODE_WRONG]: 'recoveryCodeWrong',
   [Reason.RECOVERY_ERROR_PASSWORD_INVALID]: 'passwordInvalid',
+  [Reason.RECOVERY_ERROR_PASSWORD_TOO_COMMON]: 'passwordTooCommon',
   [Reason.RECOVERY_ERROR_THROTTLED]: 'throttled',
 }
 
@@ -34,7 +36,7 @@ export function recoveryPage(shown: Shown, { loginName, nameIsFixed }: RecoveryP
           ${nameIsFixed ? html`readonly` : loginName === '' && html`autofocus`}
         />
         <button name="action" value="send" ${loginName !== '' && html`autofocus`}>${text.mailCode}</button>
-        <button class="other" name="action" value="back" formnovalidate>${text.toSignIn}</button>`,
+        <button class="text" name="action" value="back" formnovalidate>${text.toSignIn}</button>`,
     )}`
   return frame(language, text.forgottenPassword, content)
 }
@@ -47,7 +49,10 @@ export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document
   const lengths = { min: passwordMin, max: passwordMax }
   const key = problems[error]
   const message = key && fill(text[key], { ...lengths, wait: duration(language, retryAfter) })
-  const isPasswordWrong = error === Reason.RECOVERY_ERROR_PASSWORD_INVALID
+  const isPasswordWrong = [
+    Reason.RECOVERY_ERROR_PASSWORD_INVALID,
+    Reason.RECOVERY_ERROR_PASSWORD_TOO_COMMON,
+  ].includes(error)
   const isCodeWrong = error === Reason.RECOVERY_ERROR_CODE_WRONG
   // By the name a manager of passwords keeps the new one.
   const content = html`${destination(shown)}
@@ -75,7 +80,7 @@ export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document
         />
         <p id="code-hint" class="hint">${text.codeHint}</p>
         <label for="password">${text.newPassword}</label>
-        <input
+        ${withShowButton(text, html`<input
           id="password"
           name="password"
           type="password"
@@ -85,10 +90,13 @@ export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document
           required
           aria-describedby="password-hint${isPasswordWrong && ' status'}"
           ${isPasswordWrong && html`aria-invalid="true" autofocus`}
-        />
-        <p id="password-hint" class="hint">${fill(text.passwordLengths, lengths)}</p>
+        />`)}
+        ${passwordHint(text, fill(text.passwordLengths, lengths))}
         <button name="action" value="finish">${text.setPassword}</button>
-        <button class="other" name="action" value="back" formnovalidate>${text.otherRecovery}</button>`,
+        <button class="text" name="action" value="back" formnovalidate>${text.otherRecovery}</button>`,
     )}`
-  return frame(language, text.recover, content, message && { windowTitle: fill(text.problem, { title: text.recover }) })
+  return frame(language, text.recover, content, {
+    script: passwordScript,
+    ...(message && { windowTitle: fill(text.problem, { title: text.recover }) }),
+  })
 }

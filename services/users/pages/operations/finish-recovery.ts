@@ -59,6 +59,7 @@ export async function finishRecovery(
   } catch (error) {
     if (!(error instanceof RosterError)) throw error
     if (error.reason === 'CODE_INVALID') return again(RecoveryError.RECOVERY_ERROR_CODE_WRONG)
+    if (error.reason === 'PASSWORD_TOO_COMMON') return again(RecoveryError.RECOVERY_ERROR_PASSWORD_TOO_COMMON)
     if (error.reason !== 'PASSWORDS_THROTTLED') throw error
     return again(RecoveryError.RECOVERY_ERROR_THROTTLED, error.retryAfter ?? 1)
   }
