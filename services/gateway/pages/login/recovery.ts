@@ -49,10 +49,8 @@ export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document
   const lengths = { min: passwordMin, max: passwordMax }
   const key = problems[error]
   const message = key && fill(text[key], { ...lengths, wait: duration(language, retryAfter) })
-  const isPasswordWrong = [
-    Reason.RECOVERY_ERROR_PASSWORD_INVALID,
-    Reason.RECOVERY_ERROR_PASSWORD_TOO_COMMON,
-  ].includes(error)
+  const isPasswordWrong =
+    error === Reason.RECOVERY_ERROR_PASSWORD_INVALID || error === Reason.RECOVERY_ERROR_PASSWORD_TOO_COMMON
   const isCodeWrong = error === Reason.RECOVERY_ERROR_CODE_WRONG
   // By the name a manager of passwords keeps the new one.
   const content = html`${destination(shown)}
@@ -80,17 +78,20 @@ export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document
         />
         <p id="code-hint" class="hint">${text.codeHint}</p>
         <label for="password">${text.newPassword}</label>
-        ${withShowButton(text, html`<input
-          id="password"
-          name="password"
-          type="password"
-          minlength="${passwordMin}"
-          maxlength="${passwordMax}"
-          autocomplete="new-password"
-          required
-          aria-describedby="password-hint${isPasswordWrong && ' status'}"
-          ${isPasswordWrong && html`aria-invalid="true" autofocus`}
-        />`)}
+        ${withShowButton(
+          text,
+          html`<input
+            id="password"
+            name="password"
+            type="password"
+            minlength="${passwordMin}"
+            maxlength="${passwordMax}"
+            autocomplete="new-password"
+            required
+            aria-describedby="password-hint${isPasswordWrong && ' status'}"
+            ${isPasswordWrong && html`aria-invalid="true" autofocus`}
+          />`,
+        )}
         ${passwordHint(text, fill(text.passwordLengths, lengths))}
         <button name="action" value="finish">${text.setPassword}</button>
         <button class="text" name="action" value="back" formnovalidate>${text.otherRecovery}</button>`,

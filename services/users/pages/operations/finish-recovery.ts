@@ -54,8 +54,8 @@ export async function finishRecovery(
   if (length < passwordMin || length > passwordMax) return again(RecoveryError.RECOVERY_ERROR_PASSWORD_INVALID)
   const userId = await findRecovering(context, opened, call)
   try {
-    const change = { userId, newPassword: request.password, proof: { kind: 'code', code: request.code } } as const
-    await changePassword(context, change, call)
+    const { password: newPassword, code } = request
+    await changePassword(context, { userId, newPassword, field: 'password', proof: { kind: 'code', code } }, call)
   } catch (error) {
     if (!(error instanceof RosterError)) throw error
     if (error.reason === 'CODE_INVALID') return again(RecoveryError.RECOVERY_ERROR_CODE_WRONG)
