@@ -29,7 +29,7 @@ export const passwordErrors: ErrorCase[] = [
     ({ human: { userId } }) => ({ userId, newPassword: { password: 'short' } }),
     { fields: ['newPassword.password'] },
   ),
-  ...['password', '12345678', 'Password1!'].map((password) =>
+  ...['password', '12345678', 'Password1'].map((password) =>
     fails(
       'SetPassword',
       tooCommon,

@@ -7,8 +7,8 @@ export interface Bounds {
 }
 
 interface Facts {
-  /** Six symbols that a person types (email/code.ts), or a text that carries its record (secret.ts). */
-  form: 'code' | 'text'
+  /** Six symbols that a person types (email/code.ts), a text that carries its record (secret.ts), or a cookie. */
+  form: 'code' | 'text' | 'cookie'
   /** Its rows in the table `secrets`: those of one-time-codes.ts with these bounds, or of statements of their own. */
   rows?: Bounds | 'own'
 }
@@ -34,6 +34,8 @@ export const purposes = {
   'secret-code': { form: 'text', salted: true, rows: 'own' },
   // The form of a page: the end of its request or browser.
   'secret-form': { form: 'text', salted: true },
+  // The next value of its browser. A browser that is brought back never gets a value that it had.
+  'browser-value': { form: 'cookie', salted: true },
   // The use of its successor, the end of its authorization.
   'secret-refresh-token': { form: 'text', salted: true },
 } as const satisfies Record<string, EndsAtRestore>

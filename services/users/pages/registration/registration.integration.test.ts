@@ -166,7 +166,7 @@ test('a password that is guessed first, or is their name, is said at its field, 
   const browser = newcomer()
   const asking = await browser.ask()
   const code = await browser.codeOf(asking)
-  for (const password of ['password', '12345678', 'Password1!', 'Lovelace', 'lovelace1', 'passw0rd'])
+  for (const password of ['password', '12345678', 'Password1', 'Lovelace', 'lovelace1', 'passw0rd'])
     expect(said(await browser.finish(asking, { code, password }))).toBe('code 8')
   expect(said(await browser.finish(asking, { code }))).not.toMatch(/^code/)
 })
