@@ -46,7 +46,7 @@ export const secondTier = [
   'test/e2e/zitadel/zitadel-clients.test.ts',
   // Each operation with each of its fields, over tables of many rows.
   'test/e2e/every-operation/{indexes,openapi,unhindered}.test.ts',
-  'test/e2e/events/event-limits.test.ts',
+  'test/e2e/events/{event-limits,late-commits}.test.ts',
   'test/e2e/organizations/{last-owner-mix,members}.test.ts',
   'test/e2e/secrets/secrets.test.ts',
   'test/e2e/users/{erasure,user-removal}.test.ts',
