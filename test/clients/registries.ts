@@ -12,9 +12,6 @@ python3 -m pip --retries 0 index versions requests`,
 
 export type Installer = keyof typeof questions
 
-/** Milliseconds. The machine may be busy. */
-const patience = 60_000
-
 declare module 'vitest' {
   interface ProvidedContext {
     /** Those whose registry does not answer. */
@@ -22,11 +19,17 @@ declare module 'vitest' {
   }
 }
 
-/** The installers whose registry does not answer, of those that the machine has. Asks once for the whole run. */
-export async function findWithoutRegistry(): Promise<Installer[]> {
+/**
+ * The installers whose registry does not answer, of those that the machine has. `patience`: milliseconds, since the
+ * machine may be busy. `settings`: of their environment.
+ */
+export async function findWithoutRegistry(
+  patience = 60_000,
+  settings: Record<string, string> = {},
+): Promise<Installer[]> {
   const asked = Object.entries(questions).map(async ([installer, question]) => {
     const isThere = `command -v ${installer} >/dev/null || exit 0\n`
-    const answers = await runCommands(isThere + question, tmpdir(), patience).then(
+    const answers = await runCommands(isThere + question, tmpdir(), patience, settings).then(
       () => true,
       () => false,
     )

@@ -10,9 +10,15 @@ export const environment = { ...process.env, PATH: `${root}node_modules/.bin:${p
  * Runs commands in a folder, and returns what they say. After so many milliseconds they are ended, with all that they
  * started: npm alone would wait for a quarter of an hour for a registry that does not answer.
  */
-export async function runCommands(commands: string, cwd: string, patience: number): Promise<string> {
+export async function runCommands(
+  commands: string,
+  cwd: string,
+  patience: number,
+  settings: Record<string, string> = {},
+): Promise<string> {
   const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
-  const shell = spawn('bash', ['-ec', commands], { cwd, env: environment, detached: true, stdio })
+  const env = { ...environment, ...settings }
+  const shell = spawn('bash', ['-ec', commands], { cwd, env, detached: true, stdio })
   let said = ''
   for (const stream of [shell.stdout, shell.stderr])
     stream.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
