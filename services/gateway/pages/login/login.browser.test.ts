@@ -170,7 +170,17 @@ const screens: Record<string, JsonObject> = {
   'first use': { ...withForm, consent: { account, scopes: [] } },
   'too many consents': { ...withForm, consent: { account, scopes: ['openid'], tooMany: true } },
   'one click': { ...withForm, consent: { account, clickOnly: true } },
-  'sign out': { ...withForm, signOut: { accounts: [account], offersAll: true, uriUnregistered: true } },
+  'sign out': {
+    ...withForm,
+    signOut: {
+      accounts: [account],
+      offersAll: true,
+      uriUnregistered: true,
+      mistake: { parameter: 'post_logout_redirect_uri', rule: 'PARAMETER_RULE_REGISTERED' },
+      clientId: 'c'.repeat(200),
+      redirectUri: `https://time.acme.example/${'long/'.repeat(90)}`,
+    },
+  },
   'signed out': { notice: { reason: 'NOTICE_REASON_SIGNED_OUT', location: 'https://time.acme.example/bye' } },
   account: {
     formToken: 'token',
