@@ -1,11 +1,13 @@
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
 import { LongestFirst } from './test/slow-files.ts'
-import { patience, projects, sharing } from './vitest.config.ts'
+import { waiting } from './test/tiers.ts'
+import { waitingWorkers } from './test/workers.ts'
+import { patience, projects, sharing, withServers } from './vitest.config.ts'
 
-// Programs that others wrote, compilers and the former release. They wait much, so they run beside each other. Files that
-// renew the table in docs/clients.md write it one after another.
-const foreign = {
-  maxWorkers: process.argv.some((word) => /^(-u|--update)\b/.test(word)) ? 1 : 3,
+// Programs that others wrote, the former release, outages and retries. They wait much, so more of them run beside each
+// other. Files that renew the table in docs/clients.md write it one after another.
+const patient = {
+  maxWorkers: process.argv.some((word) => /^(-u|--update)\b/.test(word)) ? 1 : waitingWorkers,
   sequence: { groupOrder: 4 },
 }
 
@@ -19,7 +21,7 @@ export const clients: TestProjectConfiguration = {
     // A first run downloads and compiles what the tools of another language need.
     testTimeout: 600_000,
     hookTimeout: 900_000,
-    ...foreign,
+    ...patient,
   },
 }
 
@@ -29,12 +31,13 @@ export default defineConfig({
     env: { ROSTER_TEST_TIER: 'all', ROSTER_TEST_LONG: process.env['ROSTER_TEST_LONG'] ?? '1' },
     sequence: { sequencer: LongestFirst },
     projects: [
-      ...projects([]),
+      ...projects(waiting),
+      { test: { name: 'waiting', ...withServers, include: waiting, isolate: false, ...patient } },
       {
         test: {
           name: 'faults',
           ...patience,
-          include: ['test/faults/**/*.test.ts', 'test/alerts/alerts.test.ts'],
+          include: ['test/faults/faults.test.ts', 'test/alerts/alerts.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           // Alone, since it holds calls to their deadlines.
@@ -43,10 +46,21 @@ export default defineConfig({
       },
       {
         test: {
+          // They wait for what must come, however late.
+          name: 'patient-faults',
+          ...patience,
+          include: ['test/faults/{refresh-tabs,removal-steps}.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          ...patient,
+        },
+      },
+      {
+        test: {
           name: 'upgrade',
           ...patience,
           include: ['test/upgrade/**/*.test.ts'],
-          ...foreign,
+          ...patient,
         },
       },
       clients,
@@ -58,7 +72,7 @@ export default defineConfig({
           include: ['test/mail-servers/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          ...foreign,
+          ...patient,
         },
       },
     ],

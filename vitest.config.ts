@@ -13,7 +13,7 @@ export const sharing = {
   setupFiles: [patience.setupFiles, './test/claim-nats.ts'],
 }
 
-const withServers = {
+export const withServers = {
   ...patience,
   ...sharing,
   testTimeout: 60_000,

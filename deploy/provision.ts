@@ -49,7 +49,7 @@ export async function provision(
     await again(() =>
       sql.begin(async (tx) => {
         const [own] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
-        await nameHolders({ sql: other, pid: () => own!.pid, say }, () => arrange(tx, database, passwords))
+        await nameHolders({ sql: other, pids: () => [own!.pid], say }, () => arrange(tx, database, passwords))
       }),
     )
   } finally {

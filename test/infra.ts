@@ -5,7 +5,7 @@ import type { NatsUser } from '../deploy/local/servers/nats-users.ts'
 import { provision, type StoringService } from '../deploy/provision.ts'
 import { startContainers } from './infra-containers.ts'
 import { startMoreNats } from './support/more-nats.ts'
-import { workers } from './workers.ts'
+import { waitingWorkers } from './workers.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -55,7 +55,8 @@ interface Run {
 
 async function start() {
   const { servers, stop } = await startTestServers()
-  const more = process.env['ROSTER_TEST_CONTAINERS'] === '1' || process.env['ROSTER_TEST_NATS_URL'] ? 0 : workers - 1
+  const more =
+    process.env['ROSTER_TEST_CONTAINERS'] === '1' || process.env['ROSTER_TEST_NATS_URL'] ? 0 : waitingWorkers - 1
   const started = await Promise.all(Array.from({ length: more }, () => startMoreNats(servers)))
   const all = [servers, ...started].map(async ({ natsUrl }) => ({ natsUrl, claimPort: await freePort(0) }))
   return {

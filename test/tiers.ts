@@ -46,7 +46,7 @@ export const secondTier = [
   'test/e2e/zitadel/zitadel-clients.test.ts',
   // Each operation with each of its fields, over tables of many rows.
   'test/e2e/every-operation/{indexes,openapi,unhindered}.test.ts',
-  'test/e2e/events/event-limits.test.ts',
+  'test/e2e/events/{event-limits,late-commits}.test.ts',
   'test/e2e/organizations/{last-owner-mix,members}.test.ts',
   'test/e2e/secrets/secrets.test.ts',
   'test/e2e/users/{erasure,user-removal}.test.ts',
@@ -67,20 +67,33 @@ export const counting = [
   'test/{metrics,metrics-of-calls,metrics-of-work,traces}.test.ts',
 ]
 
+/** Files of the second tier that wait for most of their time: for outages, retries and restarts. */
+export const waiting = [
+  'deploy/local/start.integration.test.ts',
+  'deploy/nats/cluster.integration.test.ts',
+  'operator/status/status.integration.test.ts',
+  'services/notifier/mails/outages.integration.test.ts',
+  'test/{waits,quiet-outages,start-without-postgres}.test.ts',
+]
+
 /** Files that take more than a minute, the longest first. */
 export const longest = [
   'services/gateway/pages/login/login.browser.test.ts',
   'test/e2e/every-operation/indexes.test.ts',
   'test/upgrade/upgrade.test.ts',
+  'test/clients/relying-parties/relying-parties.test.ts',
+  'deploy/local/start.integration.test.ts',
+  'test/clients/oauth/oauth-clients.test.ts',
   'test/clients/proto/proto-clients.test.ts',
   'test/e2e/authorization/walk.test.ts',
-  'deploy/local/start.integration.test.ts',
   'operator/status/status.integration.test.ts',
+  'services/notifier/webhooks/webhook-queue.integration.test.ts',
+  'services/notifier/webhooks/webhooks.integration.test.ts',
   'operator/verify/verify.integration.test.ts',
   'test/e2e/migration/migrate-zitadel.test.ts',
+  'test/waits.test.ts',
+  'test/start-without-postgres.test.ts',
   'test/e2e/organizations/last-owner-mix.test.ts',
+  'test/clients/sign-in/python.test.ts',
   'test/clients/sign-in/node-pages.test.ts',
-  'test/clients/relying-parties/relying-parties.test.ts',
-  'test/clients/oauth/oauth-clients.test.ts',
-  'services/notifier/webhooks/webhook-queue.integration.test.ts',
 ]

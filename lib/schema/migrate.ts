@@ -53,13 +53,14 @@ export async function migrate(
   await untilReachable(waits, async () => {
     const parts = inParts([...files, ...repeated, ...(await letOperatorRead(sql, readable))])
     const [{ key }] = await sql<[{ key: string }]>`select hashtextextended(current_schema(), ${lock})::text as key`
-    let pid: number | undefined
+    // An index is made over a connection beside the transaction that has the lock.
+    let pids: number[] = []
     const say = (holders: string) =>
       waits.begin('PostgreSQL', new Error(`the migrations wait for a lock that ${holders} holds`))
     const underLock = (work: (transaction: Transaction) => Promise<void>) =>
       untilUnlocked(() =>
         sql.begin(async (transaction) => {
-          pid = await processOf(transaction)
+          pids = [await processOf(transaction)]
           const isMine = await takeLock(transaction, key)
           if (isMine) await work(transaction)
           return isMine
@@ -68,13 +69,13 @@ export async function migrate(
     const build = async (text: string) => {
       const connection = await sql.reserve()
       try {
-        pid = await processOf(connection)
+        pids.push(await processOf(connection))
         await buildIndexes(connection, text)
       } finally {
         connection.release()
       }
     }
-    await nameHolders({ sql, pid: () => pid, lock: key, say }, async () => {
+    await nameHolders({ sql, pids: () => pids, lock: key, say }, async () => {
       for (const part of parts)
         await underLock((transaction) =>
           Array.isArray(part) ? apply(transaction, part) : applyConcurrently(transaction, part, build),

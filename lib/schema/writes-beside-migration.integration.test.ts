@@ -102,3 +102,18 @@ test(
     ).toEqual([{ valid: true }])
   },
 )
+
+test('an index that takes long is not said to wait for the replica that makes it', { timeout: 60_000 }, async () => {
+  const migrating = openDatabase(database.urls.users, 'test', createLog('test', 'silent'))
+  onTestFinished(() => migrating.end({ timeout: 5 }))
+  const begin = vi.fn()
+  const folder = await writeMigrations({
+    '0001-counts.sql': 'not applied again',
+    '0002-slow.sql': `
+      create function slow(n int) returns int language plpgsql immutable as 'begin perform pg_sleep(5); return n; end';
+      create table slow as select 1 as n`,
+    '0003-slow.concurrently.sql': 'create index concurrently if not exists slow_by_n on slow (slow(n))',
+  })
+  await migrate(migrating, folder, createLog('test', 'silent'), {}, { begin, end: () => {}, has: () => false })
+  expect(begin).not.toHaveBeenCalled()
+})

@@ -1,18 +1,19 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { projectRoot } from '../../deploy/local/home.ts'
 import { expectPart } from '../support/expect-part.ts'
+import { build, unlessThereIs } from './build.ts'
 import { exceptions } from './conformance/exceptions.ts'
 import { startGateways } from './conformance/start-gateways.ts'
 
 const [module, version] = ['connectrpc.com/conformance', 'v1.0.7']
-const GOBIN = join(projectRoot, '.roster/go/bin')
-const suite = join(GOBIN, 'connectconformance')
-const noGo = spawnSync('go', ['version']).status === 0 ? '' : ' (skipped: there is no Go)'
+const commands = `GOBIN="$PWD" go install ${module}/cmd/connectconformance@${version}
+go mod download -json ${module}@${version} >source.json
+buf build "$(node -p "require('./source.json').Dir")" --exclude-source-info -o suite.binpb`
+const noGo = unlessThereIs('go')
 
 /** What Roster offers, in the suite's words. */
 const offered = {
@@ -33,18 +34,15 @@ const offered = {
 
 describe.skipIf(noGo)(`Connect's conformance suite${noGo}`, () => {
   let folder: string
+  let suite: string
   let gateways: Awaited<ReturnType<typeof startGateways>> | undefined
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'roster-conformance-'))
-    if (!spawnSync(suite, ['--version'], { encoding: 'utf8' }).stdout?.includes(version))
-      go('install', `${module}/cmd/connectconformance@${version}`)
-    const { Dir: source } = JSON.parse(go('mod', 'download', '-json', `${module}@${version}`)) as { Dir: string }
-    const descriptors = join(folder, 'suite.binpb')
-    const buf = join(projectRoot, 'node_modules/.bin/buf')
-    execFileSync(buf, ['build', source, '--exclude-source-info', '-o', descriptors])
+    const built = await build('go-programs/connectconformance', {}, commands)
+    suite = join(built, 'connectconformance')
     writeFileSync(join(folder, 'configuration.yaml'), JSON.stringify(offered))
-    gateways = await startGateways(folder, descriptors)
+    gateways = await startGateways(folder, join(built, 'suite.binpb'))
   })
 
   afterAll(async () => {
@@ -83,10 +81,6 @@ describe.skipIf(noGo)(`Connect's conformance suite${noGo}`, () => {
     )
   }
 })
-
-function go(...args: string[]): string {
-  return execFileSync('go', args, { cwd: tmpdir(), env: { ...process.env, GOBIN }, encoding: 'utf8' })
-}
 
 // In a pattern of the suite, `**` stands for any number of parts of a name.
 function countOf(cases: string, output: string): number {

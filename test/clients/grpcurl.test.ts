@@ -1,23 +1,18 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { projectRoot } from '../../deploy/local/home.ts'
 import { contract } from '../examples/contract.ts'
+import { installGo, unlessThereIs } from './build.ts'
 import { expectOutcome } from './outcomes.ts'
 import { type Road, roads } from './roads.ts'
 import { newWork, type WorkCall } from './work.ts'
 
-const GOBIN = join(projectRoot, '.roster/go/bin')
-const grpcurl = join(GOBIN, 'grpcurl')
-const noGo = spawnSync('go', ['version']).status === 0 ? '' : ' (skipped: there is no Go)'
+const noGo = unlessThereIs('go')
+let grpcurl: string
 
 describe.skipIf(noGo).each(roads())(`grpcurl without any proto file, $name${noGo}`, (road) => {
-  beforeAll(() => {
-    if (existsSync(grpcurl)) return
-    const tool = 'github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3'
-    execFileSync('go', ['install', tool], { env: { ...process.env, GOBIN }, stdio: 'inherit' })
+  beforeAll(async () => {
+    grpcurl = await installGo('github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3')
   })
 
   test('lists the services, and describes a method with its options', async () => {

@@ -1,14 +1,13 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createSecureServer, createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { projectRoot } from '../../deploy/local/home.ts'
 import { makeCertificate } from '../../services/gateway/testing/certificate.ts'
-import { elsewhere, unlessThereIs } from './build.ts'
+import { elsewhere, installGo, unlessThereIs } from './build.ts'
 import { type Road, roads } from './roads.ts'
 
 /** What fails at Roster, and at a bare server of Node does not. */
@@ -20,17 +19,15 @@ const exceptions: Record<Road['name'], string[]> = {
 }
 
 const source = 'github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible'
-const GOBIN = join(projectRoot, '.roster/go/bin')
-const h2spec = join(GOBIN, 'h2spec')
 const why = elsewhere || unlessThereIs('go')
 
 describe.each(roads().filter(({ name }) => name !== 'behind nginx'))('h2spec over a road that is $name', (road) => {
   test.skipIf(why)(`finds no more at Roster than at a bare server of Node, but for the exceptions${why}`, async () => {
-    if (!existsSync(h2spec)) execFileSync('go', ['install', source], { env: { ...process.env, GOBIN }, stdio: 'pipe' })
+    const h2spec = await installGo(source)
     const isTls = road.certificate !== ''
-    const ofRoster = () => failures(new URL(road.url).port, isTls)
+    const ofRoster = () => failures(h2spec, new URL(road.url).port, isTls)
     // Side by side: most cases wait for what must not come.
-    const [bare, first] = await Promise.all([failures(await startBare(isTls), isTls), ofRoster()])
+    const [bare, first] = await Promise.all([failures(h2spec, await startBare(isTls), isTls), ofRoster()])
     expect(bare.cases).toBeGreaterThan(140)
     const beside = (own: typeof bare) => {
       expect(own.cases).toBe(bare.cases)
@@ -60,7 +57,7 @@ async function startBare(isTls: boolean): Promise<string> {
 }
 
 /** Runs all cases, and returns those that fail, such as `http2/6.7 Sends a PING frame with ACK`. */
-async function failures(port: string, isTls: boolean): Promise<{ cases: number; failed: string[] }> {
+async function failures(h2spec: string, port: string, isTls: boolean): Promise<{ cases: number; failed: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'roster-h2spec-'))
   const report = join(folder, 'report.xml')
   const options = [

@@ -7,6 +7,7 @@ import { makeCertificate } from '../../services/gateway/testing/certificate.ts'
 import { houseKeys, startHouse } from '../house.ts'
 import { startTestServers } from '../infra.ts'
 import { startProxy, withoutProxy } from '../support/proxies.ts'
+import { findWithoutRegistry } from './registries.ts'
 import type { Road } from './roads.ts'
 import '../e2e/running.ts'
 
@@ -14,6 +15,7 @@ import '../e2e/running.ts'
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-clients-'))
   const { cert, key, remove } = makeCertificate()
+  const withoutRegistry = findWithoutRegistry()
   const { servers, stop } = await startTestServers()
   const [plain, tls, proxied] = [String(await freePort(0)), String(await freePort(0)), String(await freePort(0))]
   const url = `http://localhost:${plain}`
@@ -36,6 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   ]
   if (nginx) roads.push({ name: 'behind nginx', url: nginx.url, certificate: cert })
   project.provide('roads', roads)
+  project.provide('withoutRegistry', await withoutRegistry)
   const { gateway: NATS_URL, keeper: NATS_KEEPER_URL } = servers.natsUrl
   const environment = { NATS_URL, NATS_KEEPER_URL, PUBLIC_URL: url, TRUSTED_PROXIES: '1', ...houseKeys.gateway }
   project.provide('behindProxies', { gateway, environment, cert, key })

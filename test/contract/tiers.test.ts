@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { counting, longest, secondTier } from '../tiers.ts'
+import { counting, longest, secondTier, waiting } from '../tiers.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const exclude = (name: string) => name.endsWith('node_modules') || name.endsWith('.roster')
@@ -13,6 +13,6 @@ function spread(pattern: string): string[] {
 }
 
 test('each pattern of the tiers names a file', () => {
-  const patterns = [...secondTier, ...counting, ...longest].flatMap(spread)
+  const patterns = [...secondTier, ...counting, ...waiting, ...longest].flatMap(spread)
   expect(patterns.filter((pattern) => globSync(pattern, { cwd: root, exclude }).length === 0)).toEqual([])
 })

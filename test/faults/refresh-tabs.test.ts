@@ -5,7 +5,7 @@ import { begin } from './inflict.ts'
 import { settlePerson, type SignIns } from './people.ts'
 import { type Running, startRunning } from './running.ts'
 
-// Before a release: ROSTER_REFRESH_USES=10000 npm run test:all -- --project faults test/faults/refresh-tabs.test.ts
+// Before a release: ROSTER_REFRESH_USES=10000 npm run test:all -- test/faults/refresh-tabs.test.ts
 const uses = Number(process.env['ROSTER_REFRESH_USES'] ?? 150)
 const tabs = 5
 /** Uses between two kills. */

@@ -11,9 +11,10 @@ import { startOwnHouse } from '../../e2e/own-house.ts'
 import { ok, unique } from '../../examples/people.ts'
 import { openBrowser } from '../../examples/sign-in.ts'
 import { type Proxy, startProxy, withoutProxy } from '../../support/proxies.ts'
-import { build, environment, unlessThereIs } from '../build.ts'
+import { build, unlessThereIs } from '../build.ts'
 import { expectOutcome } from '../outcomes.ts'
 import type { Road } from '../roads.ts'
+import { environment } from '../run-commands.ts'
 
 const languages = [
   {

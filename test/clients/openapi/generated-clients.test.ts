@@ -8,7 +8,8 @@ import { elsewhere, unlessThereIs } from '../build.ts'
 import { expectOutcome } from '../outcomes.ts'
 import { type Road, roads } from '../roads.ts'
 import { newWork, type WorkDone } from '../work.ts'
-import { build, environment } from './build.ts'
+import { environment } from '../run-commands.ts'
+import { build } from './build.ts'
 
 const speaks = 'JSON by OpenAPI'
 const jar = 'openapi-generator'
@@ -16,7 +17,7 @@ const jar = 'openapi-generator'
 const generators = [
   {
     folder: 'npm',
-    needs: [],
+    needs: ['npm'],
     commands: ['clients from npm'],
     runs: {
       'TypeScript, openapi-typescript': ['node', 'out/openapi-fetch.mjs'],

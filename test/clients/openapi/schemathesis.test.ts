@@ -3,7 +3,8 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { startOwnHouse } from '../../e2e/own-house.ts'
 import { elsewhere, unlessThereIs } from '../build.ts'
-import { build, environment } from './build.ts'
+import { environment } from '../run-commands.ts'
+import { build } from './build.ts'
 
 const run = promisify(execFile)
 const why = elsewhere || unlessThereIs('python3')

@@ -5,10 +5,11 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { descriptorSet } from '#lib/registry'
-import { build, documentedCommands, environment, unlessThereIs } from '../build.ts'
+import { build, documentedCommands, unlessThereIs } from '../build.ts'
 import { isLong } from '../../support/long.ts'
 import { expectOutcome } from '../outcomes.ts'
 import { roads } from '../roads.ts'
+import { environment } from '../run-commands.ts'
 import { newWork, type WorkDone } from '../work.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -19,7 +20,7 @@ const proto = Object.fromEntries(
 const languages = [
   {
     language: 'TypeScript',
-    needs: [],
+    needs: ['npm'],
     compile: 'tsc -p .',
     clients: [
       { client: 'protoc-gen-es', speaks: 'Connect', run: ['node', 'client.ts', 'Connect'] },

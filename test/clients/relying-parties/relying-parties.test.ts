@@ -7,7 +7,8 @@ import { call } from '../../e2e/clients/encodings.ts'
 import { startOwnHouse } from '../../e2e/own-house.ts'
 import { ok } from '../../examples/people.ts'
 import { openChromium, withoutChromium } from '../../support/chromium.ts'
-import { build, environment } from '../build.ts'
+import { build, unlessThereIs } from '../build.ts'
+import { environment } from '../run-commands.ts'
 
 // keycloak-js is not among them. It calls the token endpoint with credentials, which Roster allows to no other origin.
 /** Each signs a person in as its documentation says, and shows the name or the id. Nothing of them is changed. */
@@ -42,7 +43,9 @@ function inBrowser() {
   return { appType: 'OIDC_APP_TYPE_USER_AGENT', authMethodType: 'OIDC_AUTH_METHOD_TYPE_NONE' }
 }
 
-describe.skipIf(withoutChromium)(`relying parties that others wrote${withoutChromium}`, () => {
+const why = withoutChromium || unlessThereIs('npm')
+
+describe.skipIf(why)(`relying parties that others wrote${why}`, () => {
   const certificate = makeCertificate()
   let house: Awaited<ReturnType<typeof startOwnHouse>>
   let issuer: string

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { withoutChromium } from '../../support/chromium.ts'
-import { build } from '../build.ts'
+import { build, elsewhere, unlessThereIs } from '../build.ts'
 import { expectLibrary, type Library } from './expect-library.ts'
 import { openPlace, type Place } from './place.ts'
 import { versionIn } from './version-in.ts'
@@ -26,7 +26,9 @@ const libraries = [
   program('oidc-client-ts', 'oidc-client-ts.js', { callback: '/callback', inBrowser: true }),
 ]
 
-describe.skipIf(withoutChromium)(`libraries for Node and the browser${withoutChromium}:`, () => {
+const why = withoutChromium || elsewhere || unlessThereIs('npm')
+
+describe.skipIf(why)(`libraries for Node and the browser${why}:`, () => {
   let place: Place
   beforeAll(async () => {
     place = await openPlace()

@@ -9,11 +9,14 @@ import { projectRoot } from '../../../deploy/local/home.ts'
 import { freePort } from '../../../deploy/local/ports.ts'
 import { profile } from '../../examples/people.ts'
 import { withoutChromium } from '../../support/chromium.ts'
-import { build, elsewhere, environment } from '../build.ts'
+import { build, elsewhere, unlessThereIs } from '../build.ts'
+import { environment } from '../run-commands.ts'
 import { ask, expectSignedOut, refreshes, signIn } from './browse.ts'
 import { filesOf } from './files-of.ts'
 import { openPlace, type Place } from './place.ts'
 import { register } from './register.ts'
+
+const why = withoutChromium || unlessThereIs('npm')
 
 let place: Place
 beforeAll(async () => {
@@ -26,7 +29,7 @@ async function newOrigin() {
   return { port, origin: `http://localhost:${port}` }
 }
 
-describe.skipIf(withoutChromium)(`docs/sign-in/express.md${withoutChromium}`, () => {
+describe.skipIf(why)(`docs/sign-in/express.md${why}`, () => {
   let origin: string
 
   beforeAll(async () => {
@@ -73,7 +76,7 @@ describe.skipIf(withoutChromium)(`docs/sign-in/express.md${withoutChromium}`, ()
   })
 })
 
-const next = withoutChromium || elsewhere
+const next = why || elsewhere
 
 describe.skipIf(next)(`docs/sign-in/nextjs.md${next}`, () => {
   test('Next.js signs a person in with name and role, refreshes, and signs out at Roster, too', async () => {
@@ -104,7 +107,7 @@ describe.skipIf(next)(`docs/sign-in/nextjs.md${next}`, () => {
   })
 })
 
-describe.skipIf(withoutChromium)(`docs/sign-in/auth-express.md${withoutChromium}`, () => {
+describe.skipIf(why)(`docs/sign-in/auth-express.md${why}`, () => {
   test('Auth.js in Express signs a person in with name and role, refreshes by each successor, and signs out at Roster, too', async () => {
     const commands = 'cd auth-express && npm install --ignore-scripts'
     const files = filesOf('auth-express', 'nextjs')

@@ -9,7 +9,7 @@ import { startOwnHouse } from '../../e2e/own-house.ts'
 import type { Operation } from '../../examples/contract.ts'
 import { ok, profile, unique, uniqueEmail } from '../../examples/people.ts'
 import { openChromium } from '../../support/chromium.ts'
-import { environment } from '../build.ts'
+import { environment } from '../run-commands.ts'
 import { startRecorder } from './recorder.ts'
 
 export type Place = Awaited<ReturnType<typeof openPlace>>

@@ -92,15 +92,13 @@ describe.each(over('connect'))('a forgotten password over $encoding', ({ call })
     const filter = { aggregateTypes: ['user.email.notice'], aggregateIds: [userId] }
     const types = async () =>
       (ok(await call('SearchEvents', { filter }, admin())).events ?? []).map(({ type }: any) => type)
-    await expect.poll(types, { timeout: 10_000 }).toEqual(['roster.user.email.notice.sent.v1'])
+    await expect.poll(types).toEqual(['roster.user.email.notice.sent.v1'])
     expect(await mailCount(email)).toBe(1)
     const deliveries = async () =>
       ok(await call('SearchDeliveries', { userId, kind: 'DELIVERY_KIND_MAIL' }, admin(home))).deliveries.map(
         ({ state, eventType }: any) => [eventType, state],
       )
-    await expect
-      .poll(deliveries, { timeout: 10_000 })
-      .toEqual([['roster.user.email.notice.requested.v1', 'DELIVERY_STATE_SENT']])
+    await expect.poll(deliveries).toEqual([['roster.user.email.notice.requested.v1', 'DELIVERY_STATE_SENT']])
   })
 })
 

@@ -83,7 +83,7 @@ export type Form = Record<string, string> | [string, string][]
 /** What a program learns: the status, the error, and the challenge with its error. */
 export function told({ answer, body }: Awaited<ReturnType<typeof send>>): string {
   const challenge = answer.headers.get('www-authenticate') ?? ''
-  // Basic has no errors (RFC 7617).
+  // That of Basic says what the body says.
   const [, code = ''] = /^Bearer .*error="(\w+)"/.exec(challenge) ?? []
   const active = 'active' in body && `active: ${body['active']}`
   const scheme = challenge && `${challenge.split(' ')[0]} ${code}`.trim()

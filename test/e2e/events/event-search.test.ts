@@ -5,7 +5,6 @@ import { admin, newHuman, newMachine, newMember, newOrganization, ok, uniqueEmai
 import { newIdp, newProject } from '../../examples/projects.ts'
 import { factsOf } from '../clients/call.ts'
 import { call as json, over } from '../clients/encodings.ts'
-import { takeLock } from './take-lock.ts'
 
 const { house } = inject('roster')
 let home: string
@@ -14,7 +13,6 @@ let viewer: { token: string }
 let machine: string
 
 beforeAll(async () => {
-  const end = await takeLock()
   ;[home, abroad] = [await newOrganization(), await newOrganization()]
   machine = await newMachine(home)
   await newProject(home, ['reader'])
@@ -22,8 +20,7 @@ beforeAll(async () => {
   ok(await json('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, admin()))
   viewer = await newMember(home, ['ORG_OWNER_VIEWER'])
   await Promise.all([newMachine(abroad), newHuman(abroad), newIdp()])
-  return end
-}, 120_000)
+})
 
 type Events = any[]
 const idsOf = (events: Events | undefined) => (events ?? []).map(({ id }) => id as string)

@@ -1,15 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import postgres from 'postgres'
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
-import { isSecondTier } from '#test/support/long'
-import { admin, newHuman, newMember, newOrganization, ok, uniqueEmail } from '../../examples/people.ts'
+import { describe, expect, inject, test, vi } from 'vitest'
+import { admin, newHuman, newMember, newOrganization, ok } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { deliveries, receiver, subscribe } from '../../examples/webhooks.ts'
 import type { TestReceiver } from '../../support/receiver.ts'
 import { factsOf } from '../clients/call.ts'
 import { call as json, over } from '../clients/encodings.ts'
-import { takeLock } from './take-lock.ts'
 
 const { house } = inject('roster')
 const why = house ? '' : ' (skipped: a Roster by URL sends to no private address)'
@@ -180,31 +176,4 @@ describe.skipIf(!house)(`a webhook loses nothing${why}`, () => {
     changed.resolve()
     await vi.waitFor(() => expect(present.taken().map(({ event }) => event.subject)).toEqual([`user/${userId}`]), soon)
   })
-
-  test(
-    'of events committed after its creation, even if they were decided long before',
-    { timeout: 150_000 },
-    async () => {
-      onTestFinished(await takeLock())
-      const organization = await newOrganization()
-      const hook = await receiver()
-      const { userId } = await newHuman(organization)
-      const sql = postgres(house!.databaseUrl, { max: 1, onnotice: () => {} })
-      onTestFinished(() => sql.end())
-      const [place] = await sql<[{ schema: string }]>`
-      select table_schema as schema from information_schema.tables where table_name = 'passwords'
-    `
-      const changing = await sql.begin(async (held) => {
-        await held`select from ${held(place.schema)}.aggregates where type = 'user' and id = ${userId} for update`
-        const options = { ...admin(organization), headers: { 'x-request-timeout': '25' } }
-        const answer = json('SetEmail', { userId, email: uniqueEmail(), isVerified: true }, options)
-        // Only real time shows that so much time has passed, in the second tier.
-        if (isSecondTier) await sleep(11_000)
-        await subscribe(organization, { url: hook.url, eventTypes: ['user.email.changed'] })
-        return { answer }
-      })
-      ok(await changing.answer)
-      await vi.waitFor(() => expect(hook.received).toHaveLength(1), soon)
-    },
-  )
 })

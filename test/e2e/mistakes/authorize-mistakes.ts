@@ -103,7 +103,7 @@ export async function openAuthorizeMistakes(): Promise<MistakesTable> {
 }
 
 /** What a page says for developers, but for the request id; and whether it leads back to the application. */
-function factsIn(body: string): string {
+export function factsIn(body: string): string {
   const facts = [...body.matchAll(/<dt>(.*?)<\/dt>\s*<dd>(.*?)<\/dd>/gs)].map(([, name, text]) => {
     const code = text!.replaceAll(/<\/?code>/g, '`').replaceAll(/<[^>]*>/g, '')
     return name === 'Request ID' ? '' : `${name === 'What is wrong' ? '' : `${name!}: `}${readText(code)}`

@@ -1,6 +1,7 @@
 import { describe, inject, test } from 'vitest'
 import { expectPart } from '../../support/expect-part.ts'
 import { openAuthorizeMistakes } from './authorize-mistakes.ts'
+import { openSignOutMistakes } from './sign-out-mistakes.ts'
 import { writeTable } from './table.ts'
 import { openTokenMistakes } from './token-mistakes.ts'
 
@@ -11,6 +12,7 @@ describe.skipIf(!house)(`docs/mistakes.md says what is said of each mistake${why
   test.each([
     ['authorize', openAuthorizeMistakes],
     ['token', openTokenMistakes],
+    ['sign-out', openSignOutMistakes],
   ] as const)('%s', { timeout: 120_000 }, async (name, open) => {
     const table = await open()
     const rows: string[][] = []

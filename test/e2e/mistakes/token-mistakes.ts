@@ -150,7 +150,7 @@ async function tellOf(sender: Sender, make: Make) {
   const proof = clientSecret === '' ? {} : basic(clientId, clientSecret)
   const id = clientSecret === '' ? { client_id: clientId } : {}
   const pairs = Object.entries({ ...id, ...form }).filter(([, value]) => value !== '')
-  const { headers, ended } = watchRequest()
+  const { headers, requestId, ended } = watchRequest()
   const answer = await fetch(issuer() + tokenPath + query, {
     method,
     headers: {
@@ -165,7 +165,7 @@ async function tellOf(sender: Sender, make: Make) {
   // What is no call of an operation has no line.
   const lines = method === 'POST' ? await ended() : []
   const said = lines.filter(({ msg }) => msg !== 'call')
-  const names = { CLIENT: clientId, APPLICATION: appId }
+  const names = { CLIENT: clientId, APPLICATION: appId, ID: requestId }
   return {
     got: named(`${answer.status} ${error ? `\`${error}\`: ${error_description}` : message}`, names),
     logged: named((said.length > 0 ? said : lines).map(lineOf).join('; '), names),

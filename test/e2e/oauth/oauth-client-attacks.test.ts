@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 
 const grant = { grant_type: clientCredentials }
-const post = (form: Record<string, string>) => sendForm(tokenPath, { ...grant, ...form })
+const post = (form: Record<string, string>, headers = {}) => sendForm(tokenPath, { ...grant, ...form }, { headers })
 const byBasic = (id: string, secret: string, form: Record<string, string> = {}) =>
   sendForm(tokenPath, { ...grant, ...form }, { headers: basic(id, secret) })
 const own = () => ({ client_id: client.userId, client_secret: client.secret })
@@ -87,6 +87,7 @@ const unauthenticated: { attack: string; send: () => Promise<OAuthAnswer>; basic
   { attack: 'a wrong secret', send: () => post({ ...own(), client_secret: 'wrong' }) },
   { attack: 'a wrong secret by Basic', send: () => byBasic(client.userId, 'wrong'), basic: true },
   { attack: 'an unknown client', send: () => byBasic('unknown', client.secret), basic: true },
+  { attack: 'a request id that would end a quoted string', send: () => sendForm(tokenPath, grant, { headers: { ...basic(client.userId, 'wrong'), 'x-request-id': 'a",b="c\\' } }), basic: true }, // prettier-ignore
   { attack: 'Basic without a colon', send: () => sendForm(tokenPath, grant, { headers: { authorization: 'Basic eHg=' } }), basic: true }, // prettier-ignore
   { attack: 'the bare name', send: () => post({ ...own(), client_id: client.userName }) },
   { attack: 'a human', send: async () => post({ ...own(), client_id: (await newHuman(home)).userId }) },
@@ -102,13 +103,17 @@ describe('invalid_client for', () => {
   test.each(unauthenticated)('$attack', async ({ send, basic }) => {
     const { status, body, headers } = await send()
     expect({ status, error: body.error }).toEqual({ status: basic ? 401 : 400, error: 'invalid_client' })
-    expect(headers.get('www-authenticate')).toBe(basic ? 'Basic realm="roster"' : null)
+    const challenge = `Basic realm="roster", error="invalid_client", error_description="${body.error_description}"`
+    expect(headers.get('www-authenticate')).toBe(basic ? challenge : null)
+    expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
   })
 
   test('a wrong secret and an unknown client, in the same words', async () => {
+    // The words have the request id.
+    const asR = { 'x-request-id': 'r' }
     const [wrong, unknown] = [
-      await post({ ...own(), client_secret: 'x' }),
-      await post({ client_id: 'x', client_secret: 'x' }),
+      await post({ ...own(), client_secret: 'x' }, asR),
+      await post({ client_id: 'x', client_secret: 'x' }, asR),
     ]
     expect(wrong.body).toEqual(unknown.body)
   })

@@ -116,7 +116,7 @@ describe('what is wrong with a code or a refresh token', () => {
   })
 
   test.skipIf(!house)(
-    'is one sentence to a public application, and the log has which, by the id of the answer',
+    'is one sentence to a public application, and the log has which, by the request id in it',
     async () => {
       const application = await add(open)
       const answers: string[] = []
@@ -124,11 +124,12 @@ describe('what is wrong with a code or a refresh token', () => {
         const { headers: sent, requestId, logged } = watchRequest()
         const { body, headers } = await ask(application, sent)
         expect(headers.get('x-request-id')).toBe(requestId)
+        expect(body.error_description).toContain(`(request id ${requestId})`)
         const lines = await logged()
         expect(lines, fault).toEqual([
           expect.objectContaining({ msg: 'a token request was refused', clientId: application.clientId, reason }),
         ])
-        answers.push(body.error_description.replace(/^refresh_token.*$/, 'refresh_token'))
+        answers.push(body.error_description.replace(requestId, 'ID').replace(/^refresh_token.*$/, 'refresh_token'))
       }
       expect([...new Set(answers)]).toEqual([
         expect.stringMatching(/^code: it is unknown, expired or used, or /),
@@ -155,16 +156,16 @@ test('a public application that sends no verifier, or one that cannot be any, is
 
 describe.skipIf(!house)('the log', () => {
   const refusedBy = async (form: Record<string, string>, more: Record<string, string> = {}) => {
-    const { headers, logged } = watchRequest()
-    const { body } = await sendForm(
+    const { headers, requestId, logged } = watchRequest()
+    const { body, headers: answered } = await sendForm(
       tokenPath,
       { grant_type: 'refresh_token', refresh_token: 't', ...form },
       { headers: { ...headers, ...more } },
     )
-    return { body, lines: await logged() }
+    return { body, requestId, challenge: answered.get('www-authenticate'), lines: await logged() }
   }
 
-  test('tells apart why a client is refused, which the answer does not', async () => {
+  test('tells apart why a client is refused, which the answer does not: it names the line, in header and body', async () => {
     const { clientId, clientSecret } = await add()
     const signing = await add({ authMethodType: 'OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT' })
     const unknown = '00000000-0000-7000-8000-00000000000a'
@@ -175,12 +176,17 @@ describe.skipIf(!house)('the log', () => {
       // Id and secret in each other's place.
       [await refusedBy({}, basic(clientSecret, clientId)), 'unknown', undefined],
     ] as const
-    for (const [{ body, lines }, reason, named] of answers) {
+    const says = new Set<string>()
+    for (const [{ body, requestId, challenge, lines }, reason, named] of answers) {
       expect(lines).toMatchObject([{ msg: 'a client was refused', reason, method: 'client_secret_basic' }])
       expect(lines[0]!['clientId']).toBe(named)
-      expect(body).toEqual(answers[0][0].body)
+      const { error, error_description: text } = body
+      expect(text).toContain(`(request id ${requestId})`)
+      expect(challenge).toBe(`Basic realm="roster", error="${error}", error_description="${text}"`)
+      says.add(JSON.stringify(body).replace(requestId, 'ID'))
       expect(JSON.stringify(lines)).not.toContain(clientSecret)
     }
+    expect(says.size).toBe(1)
     expect((await refusedBy({})).body.error_description).toMatch(/^client_id: it is missing/)
   })
 

@@ -31,6 +31,9 @@ const en: RuleTexts = {
     '{parameter} must not have {values}: the application may not have it, or not together with a project.',
   [ParameterRule.PARAMETER_RULE_SCOPE_UNKNOWN]: '{parameter} must have a scope that is known, or be left out.',
   [ParameterRule.PARAMETER_RULE_ID_TOKEN]: '{parameter} must be an ID token that the application has from here.',
+  [ParameterRule.PARAMETER_RULE_CLIENT]: '{parameter} must name an application that exists and is switched on.',
+  [ParameterRule.PARAMETER_RULE_CLIENT_OF]: '{parameter} must be the one that the ID token in {values} was issued to.',
+  [ParameterRule.PARAMETER_RULE_REGISTERED]: '{parameter} must be one that is registered with the application.',
 }
 
 const de: RuleTexts = {
@@ -62,6 +65,11 @@ const de: RuleTexts = {
     '{parameter} darf {values} nicht enthalten: Die Anwendung darf es nicht haben, oder nicht zusammen mit einem Projekt.',
   [ParameterRule.PARAMETER_RULE_SCOPE_UNKNOWN]: '{parameter} muss einen bekannten Scope enthalten oder wegbleiben.',
   [ParameterRule.PARAMETER_RULE_ID_TOKEN]: '{parameter} muss ein ID-Token sein, das die Anwendung von hier hat.',
+  [ParameterRule.PARAMETER_RULE_CLIENT]:
+    '{parameter} muss eine Anwendung nennen, die es gibt und die eingeschaltet ist.',
+  [ParameterRule.PARAMETER_RULE_CLIENT_OF]:
+    '{parameter} muss die Anwendung nennen, für die das ID-Token in {values} ausgestellt ist.',
+  [ParameterRule.PARAMETER_RULE_REGISTERED]: '{parameter} muss bei der Anwendung eingetragen sein.',
 }
 
 /** What a parameter of a request must be, by language. */

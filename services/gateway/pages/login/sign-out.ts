@@ -1,4 +1,5 @@
 import type { SignOutPage } from '#gen/roster/users/v1/sign_in_service'
+import { factsOf } from './facts.ts'
 import { apart, destination, form, type Shown, strong } from './form.ts'
 import { fill, html } from './html.ts'
 import { type Document, frame } from './shell.ts'
@@ -6,8 +7,11 @@ import { type Document, frame } from './shell.ts'
 /** Who may be signed out. */
 export function signOutPage(
   shown: Shown,
-  { accounts, offersAll, uriUnregistered, applicationUnknown }: SignOutPage,
+  page: SignOutPage,
+  /** Of the request for the page. */
+  requestId: string,
 ): Document {
+  const { accounts, offersAll, uriUnregistered, applicationUnknown } = page
   const { text } = shown.language
   const choices = accounts.map(
     ({ sessionId, displayName, loginName }) =>
@@ -21,6 +25,6 @@ export function signOutPage(
   const stays = applicationUnknown ? text.signOutUnknown : text.signOutNowhere
   const content = html`${destination(shown)} ${uriUnregistered && html`<p>${stays}</p>`}
     <p>${text.signOutIntro}</p>
-    ${form(shown, '/sign-out', buttons)}`
+    ${form(shown, '/sign-out', buttons)} ${factsOf(shown.language, page, requestId)}`
   return frame(shown.language, text.signOut, content)
 }

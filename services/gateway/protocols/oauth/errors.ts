@@ -28,9 +28,10 @@ const byCode = new Map<number, string>([
 export function toOAuthError(thrown: RosterError, method: Method, basic: boolean) {
   const error = nameParameters(thrown, method)
   const name = byReason.get(error.reason) ?? byCode.get(error.code) ?? 'server_error'
+  const description = toDescription(error.message)
   const headers = errorHeaders(error)
   const challenge =
-    name === 'invalid_client' ? 'Basic realm="roster"' : bearerChallenge(name, headers['www-authenticate'])
+    name === 'invalid_client' ? basicChallenge(description) : bearerChallenge(name, headers['www-authenticate'])
   delete headers['www-authenticate']
   // Challenge only a client that sent its credentials in a header.
   const refused = name === 'invalid_client' && !basic
@@ -38,7 +39,7 @@ export function toOAuthError(thrown: RosterError, method: Method, basic: boolean
   return {
     status: refused ? 400 : httpStatus(error),
     headers,
-    body: { error: name, error_description: toDescription(error.message) },
+    body: { error: name, error_description: description },
   }
 }
 
@@ -49,11 +50,16 @@ function nameParameters(error: RosterError, { desc: { input } }: Method): Roster
   return renameFields(error, (field) => names.get(field.replace(/\[\d+\]$/, '')) ?? field)
 }
 
+// Libraries that read a challenge read no body. Clients ignore parameters that Basic does not know (RFC 7617 section 2).
+function basicChallenge(description: string): string {
+  return `Basic realm="roster", error="invalid_client", error_description="${description}"`
+}
+
 function bearerChallenge(name: string, usual: string | undefined) {
   return name === 'insufficient_scope' ? 'Bearer realm="roster", error="insufficient_scope"' : usual
 }
 
-// Keeps to the characters that RFC 6749 allows in a description.
+// Keeps to the characters that RFC 6749 allows in a description, and that a quoted string of a header may have.
 function toDescription(message: string): string {
   return message
     .replaceAll('"', "'")

@@ -49,7 +49,7 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, r
     case 'consent':
       return toReply(consentPage(shown, answer.value))
     case 'signOut':
-      return toReply(signOutPage(shown, answer.value))
+      return toReply(signOutPage(shown, answer.value, requestId))
     case 'registration':
       return toReply(registrationPage(shown, answer.value))
     case 'registrationCode':

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts'
 import { type ApplicationClient, methodOf } from '../clients/application-client.ts'
 import type { LoadedAuthorization } from './later-facts.ts'
 import { type GrantFault, grantFaultOf } from './refusals.ts'
+import { whichInLog } from '../which-in-log.ts'
 
 /** What an application presented, and what it stands on. */
 export interface PresentedBy {
@@ -22,7 +23,7 @@ export function refuseGrant(
   { log }: Pick<Context, 'log'>,
   presented: PresentedBy,
   error: unknown,
-  { requestId }: Pick<Call, 'requestId'>,
+  call: Pick<Call, 'requestId'>,
 ): unknown {
   if (!(error instanceof RosterError) || error.code !== codes.INVALID_ARGUMENT) return error
   const { request, client, authorization } = presented
@@ -32,25 +33,25 @@ export function refuseGrant(
   const reason = fault ?? error.reason
   const { grantType } = request
   log.info(
-    { requestId, clientId, applicationId, grantType, reason, why, authorizationId: authorization?.id },
+    { requestId: call.requestId, clientId, applicationId, grantType, reason, why, authorizationId: authorization?.id },
     'a token request was refused',
   )
   if (fault === undefined) return error
-  return new RosterError('INVALID_ARGUMENT', 'INVALID_GRANT', toldOf(fault, presented), { cause: fault })
+  return new RosterError('INVALID_ARGUMENT', 'INVALID_GRANT', toldOf(fault, presented, call), { cause: fault })
 }
 
-function toldOf(fault: GrantFault, presented: PresentedBy): string {
+function toldOf(fault: GrantFault, presented: PresentedBy, call: Pick<Call, 'requestId'>): string {
   const { request, client, what } = presented
   const isProved = methodOf(client.application) !== 'none'
   // The contract of refresh tokens: whoever comes with one that was used before reads it.
   if (isProved || fault === 'refresh-reuse') return sentenceOf(fault === 'client' ? 'unknown' : fault, presented)
-  return (what === 'code' && verifierFault(request.codeVerifier)) || onlyInLog[what]
+  return (what === 'code' && verifierFault(request.codeVerifier)) || `${oneOfAll[what]} ${whichInLog(call)}`
 }
 
-const inLog = 'The log of Roster says which, by the x-request-id of this answer.'
-const onlyInLog = {
-  code: `code: it is unknown, expired or used, or client_id, redirect_uri, code_verifier or the DPoP proof does not fit it. ${inLog}`,
-  'refresh-token': `refresh_token: it is unknown or expired, client_id or the DPoP proof does not fit it, or its sign-in is over. ${inLog}`,
+const oneOfAll = {
+  code: 'code: it is unknown, expired or used, or client_id, redirect_uri, code_verifier or the DPoP proof does not fit it.',
+  'refresh-token':
+    'refresh_token: it is unknown or expired, client_id or the DPoP proof does not fit it, or its sign-in is over.',
 }
 
 function sentenceOf(fault: GrantFault, { request: { codeVerifier }, what, authorization }: PresentedBy): string {

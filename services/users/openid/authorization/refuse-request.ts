@@ -2,14 +2,12 @@ import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_serv
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
-import { asSent } from '../request/as-sent.ts'
+import { asSent, mostOfClientId, mostOfUri } from '../request/as-sent.ts'
 import { describe, type Mistake } from '../request/mistakes.ts'
 import type { Parameters } from '../request/parameters.ts'
 import type { RequestedApplication, Unanswerable } from '../request/read-parameters.ts'
 import { hostOf } from '../request/redirect-uri.ts'
 import { answerApplication, notice } from './answer.ts'
-
-const [mostOfClientId, mostOfUri] = [200, 500]
 
 /** The page of a request that no application gets an answer to: its client or its redirect URI is unknown. */
 export function refuseUnknown(

@@ -11,6 +11,7 @@ import type { Context } from '../../context.ts'
 import { findSecret } from '../../directory/machine-credentials/machine-credentials.ts'
 import { findMachine, type MachineUser } from './machines.ts'
 import { useUp } from './single-use.ts'
+import { whichInLog } from '../which-in-log.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import type { Credential } from '../../directory/events/credentials.ts'
@@ -70,8 +71,7 @@ export async function authenticateClient(context: Context, request: ClientReques
     refusal: new RosterError(
       'UNAUTHENTICATED',
       'INVALID_CLIENT',
-      'The client is unknown, its secret or key is wrong, or it is registered with another method. ' +
-        'The log of Roster says which, by the x-request-id of this answer.',
+      'The client is unknown, its secret or key is wrong, or it is registered with another method. ' + whichInLog(call),
     ),
     began: performance.now(),
   }

@@ -20,6 +20,7 @@ import { grantTypes } from '../tokens/grant-types.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
 import { invalidScope, readScope } from '../tokens/scope.ts'
 import { readRefreshToken } from '../tokens/refresh-token.ts'
+import { whichInLog } from '../which-in-log.ts'
 
 export const issueToken = {
   check,
@@ -140,17 +141,17 @@ const authenticators = new Map<string, Authenticate>([
       throw unauthorizedClient('only machines')
     },
   ],
-  [grantTypes.jwtBearer, (context, request, call) => authenticateBearer(context, request, noMachine(), call)],
+  [grantTypes.jwtBearer, (context, request, call) => authenticateBearer(context, request, noMachine(call), call)],
 ])
 
 function unauthorizedClient(who: string) {
   return new RosterError('INVALID_ARGUMENT', 'UNAUTHORIZED_CLIENT', `grant_type: ${who} can use this one.`)
 }
 
-function noMachine() {
+function noMachine(call: Call) {
   return new RosterError(
     'INVALID_ARGUMENT',
     'INVALID_GRANT',
-    'There is no such machine, or it cannot sign in this way.',
+    `There is no such machine, or it cannot sign in this way. ${whichInLog(call)}`,
   )
 }

@@ -1,3 +1,6 @@
+/** Characters of what is shown of a client id, and of a URI. */
+export const [mostOfClientId, mostOfUri] = [200, 500]
+
 /**
  * A text of a stranger for a page or a log: printable ASCII without blanks, of a bounded length. Whatever else was in it is
  * seen by its code, such as `\u{20}`: what is hard to see is often what is wrong.

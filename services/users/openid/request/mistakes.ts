@@ -32,7 +32,7 @@ export function mistake(
 }
 
 /** A sentence for developers, of characters that an `error_description` may have. The pages have their own. */
-export function describe({ parameter, rule, values }: Mistake): string {
+export function describe({ parameter, rule, values }: Pick<Mistake, 'parameter' | 'rule' | 'values'>): string {
   return `${parameter || 'A parameter'} ${mustBe[rule]([values.join(', '), ...values])}.`
 }
 
@@ -62,4 +62,7 @@ const mustBe: Record<Rule, (values: [string, ...string[]]) => string> = {
     `must not have ${scope}, which the application may not have, or not together with a project`,
   [ParameterRule.PARAMETER_RULE_SCOPE_UNKNOWN]: () => 'must have a scope that is known, or be left out',
   [ParameterRule.PARAMETER_RULE_ID_TOKEN]: () => 'must be an ID token that this application has from here',
+  [ParameterRule.PARAMETER_RULE_CLIENT]: () => 'must name a client that is there and active',
+  [ParameterRule.PARAMETER_RULE_CLIENT_OF]: ([hint]) => `must be the client that the ID token in ${hint} was issued to`,
+  [ParameterRule.PARAMETER_RULE_REGISTERED]: () => 'must be one that the application has registered',
 }

@@ -25,8 +25,10 @@ const names = [
   'resource',
 ] as const
 
-/** The same of a request to sign out. */
-export type SignOutParameters = Pick<EndSessionRequest, (typeof signOutNames)[number]>
+/** The same of a request to sign out. A former release stored no names of what came twice. */
+export type SignOutParameters = Pick<EndSessionRequest, (typeof signOutNames)[number]> & {
+  repeatedParameters?: string[]
+}
 
 const signOutNames = ['idTokenHint', 'logoutHint', 'clientId', 'postLogoutRedirectUri', 'state', 'uiLocales'] as const
 
@@ -39,7 +41,11 @@ export function parametersOf(request: AuthorizeRequest): Parameters {
 }
 
 export function signOutParametersOf(request: EndSessionRequest): SignOutParameters {
-  return Object.fromEntries(signOutNames.map((name) => [name, request[name]])) as SignOutParameters
+  const { repeatedParameters } = request
+  return {
+    ...Object.fromEntries(signOutNames.map((name) => [name, request[name]])),
+    repeatedParameters,
+  } as SignOutParameters
 }
 
 /** What is kept of a request, until it is answered. */

@@ -11,6 +11,7 @@ import { formToken } from '../../sessions/browsers/form-token.ts'
 import type { Context } from '../../context.ts'
 import { endSessions } from '../../sessions/browsers/end-sessions.ts'
 import { readSignOut, type SignOutReading } from '../../openid/logout/read-sign-out.ts'
+import { tellMistake } from '../../openid/logout/tell-mistake.ts'
 import { type SignedIn, signedInAccounts } from './signed-in-accounts.ts'
 
 /** Signs out at once where the hint suffices; otherwise a page is to ask. */
@@ -22,7 +23,8 @@ export async function beginSignOut(
 ): Promise<PageAnswer> {
   const { browser } = visit
   const reading = await readSignOut(context, parameters, call)
-  if (reading.loginBaseUri !== undefined) return toLoginApplication(reading.loginBaseUri, reading, parameters)
+  const tell = (page: PageAnswer) => tellMistake(context, page, parameters, reading, call)
+  if (reading.loginBaseUri !== undefined) return tell(toLoginApplication(reading.loginBaseUri, reading, parameters))
   // The former value of a cookie ends nothing: the browser asks for the page with the present one.
   if (browser && !browser.isPresent) return ask(call.clientAddress)
   const accounts = await signedInAccounts(context, browser)
@@ -30,7 +32,7 @@ export async function beginSignOut(
   if (step === 'ask') return ask('')
   const newBrowser = step === 'gone' ? '' : await endSessions(context, browser!, [step.ends], call)
   return {
-    ...(await inBrand(context, goneFrom(reading, parameters, reading.hint ? 'at-once' : 'link'), reading)),
+    ...(await inBrand(context, tell(goneFrom(reading, parameters, reading.hint ? 'at-once' : 'link')), reading)),
     newBrowser,
   }
 
@@ -76,8 +78,9 @@ async function nextPage(
     return { ...(await leave()), newBrowser }
   }
   const { returnUri, applicationName } = reading
+  const page = show({ $case: 'signOut', value: pageOf(reading, parameters, accounts) })
   return {
-    ...show({ $case: 'signOut', value: pageOf(reading, parameters, accounts) }),
+    ...tellMistake(context, page, parameters, reading, call),
     formToken: formToken(context.keys, browser.id, row.id),
     requestId: row.id,
     uiLocales: parameters.uiLocales,
@@ -102,6 +105,8 @@ function nextStep({ hint, isUnregistered }: SignOutReading, accounts: SignedIn[]
   return accounts.some(({ userId }) => userId === hint.sub) ? 'ask' : 'gone'
 }
 
+const noMistake = { mistake: undefined, clientId: '', redirectUri: '', nearestRedirectUri: '' }
+
 function pageOf(
   { hint, isUnregistered, clientId }: SignOutReading,
   { logoutHint }: SignOutParameters,
@@ -115,6 +120,7 @@ function pageOf(
     offersAll: accounts.length !== 1,
     uriUnregistered: isUnregistered,
     applicationUnknown: clientId === '',
+    ...noMistake,
   }
 }
 
