@@ -43,7 +43,7 @@ beforeEach(async () => {
     {
       userId,
       userName: userId,
-      password: 'password',
+      password: 'violet umbrella',
       profile: { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 },
       email: { email: `${userId}@example.com`, verification: { $case: 'isVerified', value: true } },
     },
@@ -55,7 +55,7 @@ const remove = () => deleteUser(other, { userId, forgetNow: false }, callIn('hom
 const signIn = () =>
   signInBy(
     users,
-    { loginName: userId, password: 'password' },
+    { loginName: userId, password: 'violet umbrella' },
     { ...callIn(''), caller: anonymous, clientAddress: address },
   )
 const askForCode = () => mailCode(users, userId, { ...callIn(''), caller: anonymous, clientAddress: address })

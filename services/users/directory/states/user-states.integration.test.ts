@@ -29,7 +29,7 @@ const newHuman = (userName: string) =>
     {
       userId: userName,
       userName,
-      password: 'password',
+      password: 'violet umbrella',
       profile: { firstName: 'Secret', lastName: 'Person', preferredLanguage: '', gender: 0 },
       email: { email: 'secret@example.com', verification: undefined },
     },
@@ -44,7 +44,7 @@ const happens = (id: string, type: UserEvent['type']) =>
   })
 
 const signIn = (loginName: string, context = users) =>
-  signInBy(context, { loginName, password: 'password' }, { ...callIn(''), clientAddress: loginName })
+  signInBy(context, { loginName, password: 'violet umbrella' }, { ...callIn(''), clientAddress: loginName })
 
 const holder = (token: string) =>
   authenticate(users, { tokenHash: hashToken(token) }, callIn('')).then(

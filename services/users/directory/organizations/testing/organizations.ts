@@ -96,14 +96,14 @@ export async function openOrganizations() {
         {
           userId: userName,
           userName,
-          password: 'password',
+          password: 'violet umbrella',
           profile: { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 },
           email: { email: `${userName}@example.com`, verification: undefined },
         },
         callIn(own.organizationId),
       ),
     signIn: (loginName: string, context = users) =>
-      signInBy(context, { loginName, password: 'password' }, { ...callIn(''), clientAddress: loginName }),
+      signInBy(context, { loginName, password: 'violet umbrella' }, { ...callIn(''), clientAddress: loginName }),
     /** A store whose next transaction waits after `arrived`, until `release`. */
     held() {
       const store = createStore(slow.wrap(users.sql), model, users.log, () => {}, undefined, users)
