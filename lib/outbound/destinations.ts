@@ -22,7 +22,7 @@ export const destinations: Setting<Destinations> = {
 
 /** The setting of each service that takes or calls addresses that others name. */
 export const privateDestinations = described(
-  '[Private addresses](webhooks.md#allowed-destinations) that Roster may call, also without TLS: of webhooks, of applications for logouts, and of identity providers',
+  '[Private addresses](webhooks.md#allowed-destinations) that Roster may call: of webhooks and identity providers, also without TLS, and of applications for logouts',
   destinations,
 )
 

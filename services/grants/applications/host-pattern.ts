@@ -6,7 +6,7 @@ import { getPublicSuffix } from 'tldts'
  * application's own.
  */
 export function faultOfPattern(authority: string, devMode: boolean): string | undefined {
-  if (!devMode) return 'must not have * in its host; with dev_mode the first label may be *'
+  if (!devMode) return 'must not have * in its host; with devMode the first label may be *'
   const [, rest] =
     /^\*\.((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)(?::\d+)?$/.exec(authority) ?? []
   if (rest === undefined) return 'may have * only as the whole first label of its host, and no capital letter after it'

@@ -129,10 +129,10 @@ describe('a host may begin with a star,', () => {
     'https://*.example.co.uk/',
     'https://*.me.github.io/',
     'https://*.my-team.vercel.app/callback',
-  ])('as that of %s, with dev_mode alone, and nowhere else than where a browser is sent', (uri) => {
+  ])('as that of %s, with devMode alone, and nowhere else than where a browser is sent', (uri) => {
     expect(fault(uri)).toBeUndefined()
-    expect(fault(uri, rules.native)).toMatch(/dev_mode/)
-    expect(fault(uri, { devMode: false })).toMatch(/dev_mode/)
+    expect(fault(uri, rules.native)).toMatch(/devMode/)
+    expect(fault(uri, { devMode: false })).toMatch(/devMode/)
     expect(faultOfUri(uri, rules['web in development'])).toMatch(/must have a host/)
   })
 

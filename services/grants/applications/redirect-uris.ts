@@ -27,7 +27,7 @@ export function faultOfUri(uri: string, rules: UriRules): string | undefined {
   if (scheme === 'https') return isHost(authority, uri) ? undefined : 'must have a host after https://'
   const isNative = rules.appType === OIDCAppType.OIDC_APP_TYPE_NATIVE
   if (scheme === 'http') {
-    if (!isNative && !rules.devMode) return 'must be https; with dev_mode also http to localhost, 127.0.0.1 or [::1]'
+    if (!isNative && !rules.devMode) return 'must be https; with devMode also http to localhost, 127.0.0.1 or [::1]'
     return ownMachine.test(authority ?? '') && URL.canParse(uri)
       ? undefined
       : 'must be https, or http to localhost, 127.0.0.1 or [::1]'

@@ -8,18 +8,23 @@ import { findPerson } from '../openid/authorization/later-facts.ts'
 import type { Context } from '../context.ts'
 import { readScope } from '../openid/tokens/scope.ts'
 import { isComplete } from '../sessions/session-tokens.ts'
-import { type FoundToken, findToken } from '../directory/tokens/token.ts'
+import { type FoundToken, findStored } from '../directory/tokens/token.ts'
 
 export async function authenticate(
   context: Context,
   { tokenHash }: AuthenticateRequest,
   call: Call,
 ): Promise<AuthenticateResponse> {
-  const token = await findToken(context, tokenHash)
+  const stored = await findStored(context, tokenHash)
+  const token = stored?.over === undefined ? stored?.token : undefined
   const known =
     token &&
     (token.authorizationId === undefined ? await ofUser(context, token) : await aboutPerson(context, token, call))
-  if (!token || !known) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The bearer token is not valid.')
+  if (!token || !known) {
+    // For some minutes after its end it is known what it was.
+    const what = stored?.over === 'expired' ? 'has expired' : 'is not valid'
+    throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', `The bearer token ${what}.`)
+  }
   const { userId, organizationId, human, sessionId, expiresAt, access, scope = access?.scope } = token
   const forProject = access !== undefined && readScope(access.scope).projectId !== undefined
   return {

@@ -68,6 +68,24 @@ describe.skipIf(why)(`Java${why}:`, () => {
     await page.getByLabel('Password').waitFor()
   })
 
+  test('Spring Security signs a person in again whose refresh was refused', async () => {
+    const origin = `http://localhost:${await freePort(0)}`
+    const env = await register(place, 'spring-client.md', { 'http://localhost:8081': origin })
+    await runSpring(place, 'spring-client', 'shop-1.jar', origin, env)
+    const page = await place.openPage()
+    await signIn(place, page, `${origin}/`, '')
+
+    await place.act('DeleteUserSessions', { userId: place.person.userId })
+    // The refusal leads to Roster by the example, and the next call by Spring, which has no tokens any more.
+    for (let calls = 0; calls < 2; calls++) {
+      await page.goto(`${origin}/expiry`)
+      await page.getByLabel('Password').waitFor()
+    }
+    await place.enter(page)
+    await page.waitForURL((url) => url.href.startsWith(`${origin}/expiry`))
+    expect((await ask(page, `${origin}/expiry`)).status).toBe(200)
+  })
+
   test('a Spring resource server takes a JWT with the role, and no other', async () => {
     const origin = `http://localhost:${await freePort(0)}`
     const env = { ISSUER: place.issuer, PROJECT_ID: place.projectId }

@@ -72,11 +72,16 @@ export async function openPlace() {
       return (await browser.newContext()).newPage()
     },
 
-    /** Signs the person in on Roster's pages, and allows the application. */
-    async signIn(page: Page, { userName, password }: { userName: string; password: string } = person) {
+    /** Signs the person in on Roster's pages. */
+    async enter(page: Page, { userName, password }: { userName: string; password: string } = person) {
       await page.getByLabel('Login name').fill(userName)
       await page.getByLabel('Password').fill(password)
       await page.keyboard.press('Enter')
+    },
+
+    /** Signs the person in on Roster's pages, and allows the application. */
+    async signIn(page: Page, who: { userName: string; password: string } = person) {
+      await this.enter(page, who)
       await page.getByRole('button', { name: 'Allow', exact: true }).click()
     },
 

@@ -26,12 +26,15 @@ const program = (name: string, pin: string, callback: string, commands: string):
 const libraries = [
   program('Flask with Authlib', 'Authlib', '/callback', 'exec flask --app with_flask run --port $PORT'),
   program('Starlette (FastAPI) with Authlib', 'Authlib', '/callback', 'exec uvicorn with_starlette:app --port $PORT'),
-  program(
-    'mozilla-django-oidc',
-    'mozilla-django-oidc',
-    '/oidc/callback/',
-    'python with_django.py migrate && exec python with_django.py runserver --noreload $PORT',
-  ),
+  {
+    ...program(
+      'mozilla-django-oidc',
+      'mozilla-django-oidc',
+      '/oidc/callback/',
+      'python with_django.py migrate && exec python with_django.py runserver --noreload $PORT',
+    ),
+    but: '`OIDC_RP_SIGN_ALGO="RS256"` has to be set, and name and roles need a class of yours ([more](flask.md#django))',
+  },
 ]
 
 const hub: Library = {

@@ -323,3 +323,21 @@ describe('by name', () => {
     expect(await listed()).not.toContain(application.appId)
   })
 })
+
+test('that the person has no role of the project is told, but not to whoever may not know the project', async () => {
+  const scene = await setScene()
+  const { person, home, projectId, owner, application } = scene
+  const asked = { userId: person.userId, clientId: application.clientId }
+  const withoutRoles = async (as: { token: string }) =>
+    ok(await call('ExplainSignIn', asked, as)).nextSignIn.withoutRoles ?? false
+  const manager = await newMember(home, ['ORG_USER_MANAGER'])
+  const told = async () => [
+    await withoutRoles(admin(home)),
+    await withoutRoles({ token: await signIn(person) }),
+    await withoutRoles(manager),
+  ]
+  expect(await told()).toEqual([true, true, false])
+  await act('AddProjectRole', { projectId, roleKey: 'reader', displayName: 'Reader' }, owner)
+  await act('AddUserGrant', { userId: person.userId, projectId, roleKeys: ['reader'] }, owner)
+  expect(await told()).toEqual([false, false, false])
+})

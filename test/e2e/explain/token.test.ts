@@ -188,6 +188,9 @@ describe('so is one of a session or a machine, where', () => {
     const request = { userId, expirationDate: inSeconds(3) }
     const brief = (await act('AddPersonalAccessToken', request)).token
     await expect.poll(async () => short(await explain(brief)), { timeout: 10_000 }).toBe('PERSONAL_ACCESS EXPIRED')
+    // Who calls with it is told as much.
+    const refused = await call('GetMyUser', {}, { token: brief, organization: undefined })
+    expect(JSON.stringify(refused)).toContain('The bearer token has expired.')
     await act('LockUser', { userId })
     const locked = short(await explain(token))
     expect(['PERSONAL_ACCESS GROUND USER_LOCKED', unknown]).toContain(locked)

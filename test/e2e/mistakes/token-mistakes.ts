@@ -106,6 +106,10 @@ const ofSecret: Record<string, Make> = {
     form: await codeForm(code()),
     ...basic(application.clientId, 'wrong'),
   }),
+  'a wrong secret in the form': async ({ application: { clientId }, code }) => ({
+    form: await codeForm(code(), { client_id: clientId, client_secret: 'wrong' }),
+    authorization: '',
+  }),
   'the secret in the header and in the form': async ({ application: { clientId, clientSecret }, code }) => ({
     form: await codeForm(code(), { client_id: clientId, client_secret: clientSecret }),
   }),

@@ -149,7 +149,7 @@ function canRead(desc: DescMessage, json: Json): boolean {
 /** Says in words which value a field expects instead of this one. */
 function expectationOf({ scalar, message, enum: enumeration }: DescField, value: Json): string {
   if (enumeration) return `one of ${enumeration.values.map(({ name }) => name).join(', ')}`
-  if (message) return message.typeName === 'google.protobuf.Timestamp' ? 'an RFC 3339 time' : `a ${message.typeName}`
+  if (message) return wellKnown.get(message.typeName) ?? `a ${message.typeName}`
   if (whole.has(scalar)) {
     const name = ScalarType[scalar]
     return `a whole number of ${name.slice(-2)} bits${/^UINT|^FIXED/.test(name) ? ', not negative' : ''}`
@@ -158,6 +158,11 @@ function expectationOf({ scalar, message, enum: enumeration }: DescField, value:
   if (scalar === ScalarType.BOOL) return 'true or false'
   return scalar === ScalarType.BYTES ? 'a string in base64' : 'a number'
 }
+
+const wellKnown = new Map([
+  ['google.protobuf.Timestamp', 'an RFC 3339 time'],
+  ['google.protobuf.Duration', 'a duration in seconds, such as "60s"'],
+])
 
 const whole = new Set<ScalarType | undefined>([
   ScalarType.INT32,

@@ -115,6 +115,14 @@ describe('numbers and times', () => {
   )
 })
 
+test.each([60, '60', '1m'])('%j is no duration, and the error shows one', (clockSkew) => {
+  const body = JSON.stringify({ clockSkew })
+  const error = refusal(() => read('POST', '/management/v1/projects/p1/apps/oidc', body))
+  expect(error.violations).toEqual([
+    { field: 'clockSkew', description: 'must be a duration in seconds, such as "60s"' },
+  ])
+})
+
 describe('path variables', () => {
   test('are percent-decoded as UTF-8', () => {
     expect(setEmail('{}', '/v2/users/a%2Fb%20%C3%A9/email')).toEqual({ userId: 'a/b é' })

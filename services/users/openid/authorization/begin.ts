@@ -13,7 +13,7 @@ import { isSilent, type Parameters } from '../request/parameters.ts'
 import type { Fault, RequestedApplication } from '../request/read-parameters.ts'
 import { answerableBy } from '../request/request-object.ts'
 import { toLoginApplication } from './login-application.ts'
-import { answerMistake, refuseUnknown, showMistake } from './refuse-request.ts'
+import { answerMistake, logShutOut, refuseUnknown, showMistake } from './refuse-request.ts'
 import { readRequest } from '../request/read-request.ts'
 import { requestFacts } from '../request/request-facts.ts'
 import { beginRequest, advance, emptyRegistration } from '../request/request-row.ts'
@@ -52,6 +52,7 @@ export async function begin(
   const candidates = await findCandidates(context, reading, { ...visit, stage, facts }, call)
   const answer = (outcome: Outcome) => answerApplication(issuerOf(context.config), parameters, outcome, false)
   const chosen = silent ? chooseSilently(candidates) : chooseAlone(candidates, asked.prompts, parameters.loginHint)
+  if (silent && !chosen) logShutOut(context, parameters, candidates, 'answer', call)
   if (chosen === 'several') return answer({ fault: 'account_selection_required' })
   if (silent && isHidden(chosen, candidates)) return answer({ fault: 'consent_required' })
   const lacks = chosen && 'missing' in chosen.verdict ? chosen.verdict.missing : []

@@ -8,6 +8,7 @@ import type { Parameters } from '../request/parameters.ts'
 import type { RequestedApplication, Unanswerable } from '../request/read-parameters.ts'
 import { hostOf } from '../request/redirect-uri.ts'
 import { answerApplication, notice } from './answer.ts'
+import type { Candidate } from './candidates.ts'
 
 /** The page of a request that no application gets an answer to: its client or its redirect URI is unknown. */
 export function refuseUnknown(
@@ -70,6 +71,22 @@ export function logMistake(
 ): void {
   const { error, parameter } = mistake
   logRefusal(context, parameters, { error, parameter, reason: describe(mistake), refusedAt }, call)
+}
+
+/** Writes into the log who is signed in and may not come to the application, and why. The application is told no cause. */
+export function logShutOut(
+  { log }: Pick<Context, 'log'>,
+  { clientId }: Parameters,
+  people: Candidate[],
+  refusedAt: 'page' | 'answer',
+  { requestId }: Call,
+): void {
+  for (const { signedInUser, verdict } of people)
+    if ('shutOut' in verdict)
+      log.info(
+        { requestId, clientId, userId: signedInUser.userId, reason: verdict.shutOut, refusedAt },
+        'a person was not let in',
+      )
 }
 
 // A stranger makes these lines. They are as many as the gateway's own of such calls, and short; no value is in them.

@@ -19,6 +19,7 @@ import { factors } from '../../sessions/factors/registry.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { findRoles } from '../../openid/tokens/scoped-roles.ts'
 import { mayRecover } from '../recovery/request-password-reset.ts'
 import type { Assessment } from './assess.ts'
 import type { NamedPerson } from './find-person.ts'
@@ -41,11 +42,12 @@ export async function nextSignIn(
   if (!user) return undefined
   const verdict = assessment.next ?? assessment.verdict
   const { refusal, missing: asked } = groundsOfVerdict({ ...assessment, verdict }, request)
-  const [policy, throttledUntil, wrongPasswords, ofFactors] = await Promise.all([
+  const [policy, throttledUntil, wrongPasswords, ofFactors, withoutRoles] = await Promise.all([
     loadLoginPolicy(context, user.organizationId),
     endOfThrottle(context, userId),
     findWrongPasswords(context, userId),
     obstaclesOfFactors(context, user, lackedKinds(verdict)),
+    hasNoRoles(context, assessment, user, call),
   ])
   const { human } = user.state
   const lacksPassword = policy.factors.some((kind) => !factorKinds[kind].isSetUp(user))
@@ -60,7 +62,7 @@ export async function nextSignIn(
       : []),
   ].filter(({ reason }, index, all) => all.findIndex((other) => other.reason === reason) === index)
   const mayResetPassword = await mayBeMailed(context, user, policy, call)
-  return { outcome: outcomeOf(obstacles), obstacles, asked, wrongPasswords, mayResetPassword }
+  return { outcome: outcomeOf(obstacles), obstacles, asked, wrongPasswords, mayResetPassword, withoutRoles }
 }
 
 function outcomeOf(obstacles: SignInGround[]): SignInOutcome {
@@ -68,6 +70,23 @@ function outcomeOf(obstacles: SignInGround[]): SignInOutcome {
   return obstacles.every(({ until }) => until)
     ? SignInOutcome.SIGN_IN_OUTCOME_WAITS
     : SignInOutcome.SIGN_IN_OUTCOME_FAILS
+}
+
+// Roles of a foreign project are told to those who may know it, and to the user, whose tokens have them.
+async function hasNoRoles(
+  context: Context,
+  { facts, seesProject }: Assessment,
+  { userId: id, organizationId }: LoginUser,
+  call: Call,
+): Promise<boolean> {
+  if (!facts?.project || !(seesProject || call.caller.userId === id)) return false
+  const { roles } = await findRoles(
+    context,
+    { id, organizationId },
+    { names: new Set(), projectId: facts.project.id },
+    call,
+  )
+  return roles.length === 0
 }
 
 // Of each list, one kind suffices.

@@ -20,7 +20,7 @@ import { accountsPage, consentPage, noAccessPage, recoveryPage, registrationPage
 import type { Mistake } from '../../openid/request/mistakes.ts'
 import type { Asked, Fault, RequestedApplication } from '../../openid/request/read-parameters.ts'
 import { answerableBy } from '../../openid/request/request-object.ts'
-import { logMistake, refuseUnknown, showMistake } from '../../openid/authorization/refuse-request.ts'
+import { logMistake, logShutOut, refuseUnknown, showMistake } from '../../openid/authorization/refuse-request.ts'
 import { hostOf } from '../../openid/request/redirect-uri.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
 import { organizationOfRequest } from '../../openid/request/request-organization.ts'
@@ -43,6 +43,8 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   if (browser.isPresent && progress.decision === 'denied') return refuse(context, row, { fault: 'access_denied' })
   if (mistake) return showOrAnswer(context, row, { ...requested, mistake }, people.length > 0, call)
   const page = await nextPage(context, opened, state, call)
+  if (page.answer?.$case === 'noAccess')
+    logShutOut(context, parameters, state.chosen ? [state.chosen] : people, 'page', call)
   if (!withForm.includes(page.answer!.$case)) return page
   if (page.answer?.$case === 'signIn') {
     const organizationId = organizationOfRequest(parameters.scope, requested)

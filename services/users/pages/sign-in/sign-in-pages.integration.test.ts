@@ -237,6 +237,24 @@ describe('an application whose settings name an organization', () => {
     expect(said(await browser.begin(named('acme')))).toBe('consent urn:zitadel:iam:org:id:acme')
   })
 
+  test('refuses whom it does not let in, and the log has the cause', async () => {
+    const written: string[] = []
+    const log = createLog('users', 'info', { write: (line) => void written.push(line) })
+    const browser = new Visitor({ ...users, log })
+    const userId = await addPerson(users, 'ulla', 'umbrella')
+    await browser.signIn(await browser.begin({ clientId: 'client' }), 'ulla')
+    written.splice(0)
+    const cause = async (refusedAt: string, asking: Promise<unknown>) => {
+      await asking
+      const lines = written.splice(0).map((text) => JSON.parse(text) as Record<string, unknown>)
+      const { requestId } = callIn('')
+      const told = { msg: 'a person was not let in', clientId: 'fixed', userId, reason: 'membership' }
+      expect(lines).toMatchObject([{ level: 30, ...told, requestId, refusedAt }])
+    }
+    await cause('page', browser.begin(ofAcme))
+    await cause('answer', browser.authorize({ ...ofAcme, prompt: 'none' }))
+  })
+
   test('refuses a scope that names another one', async () => {
     for (const id of ['umbrella', '-'])
       expect(told(await new Visitor(users).authorize({ ...named(id), prompt: 'none' }))['error']).toBe('invalid_scope')

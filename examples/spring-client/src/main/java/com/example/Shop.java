@@ -1,16 +1,19 @@
 package com.example;
 
+import java.net.URI;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
+import org.springframework.http.ResponseEntity;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.GrantedAuthority;
 import org.springframework.security.core.annotation.AuthenticationPrincipal;
 import org.springframework.security.core.authority.SimpleGrantedAuthority;
 import org.springframework.security.core.authority.mapping.GrantedAuthoritiesMapper;
+import org.springframework.security.oauth2.client.ClientAuthorizationException;
 import org.springframework.security.oauth2.client.OAuth2AuthorizedClient;
 import org.springframework.security.oauth2.client.annotation.RegisteredOAuth2AuthorizedClient;
 import org.springframework.security.oauth2.client.oidc.web.logout.OidcClientInitiatedLogoutSuccessHandler;
@@ -18,6 +21,7 @@ import org.springframework.security.oauth2.client.registration.ClientRegistratio
 import org.springframework.security.oauth2.core.oidc.user.OidcUser;
 import org.springframework.security.oauth2.core.oidc.user.OidcUserAuthority;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -69,5 +73,13 @@ public class Shop {
   @GetMapping("/expiry")
   String expiry(@RegisteredOAuth2AuthorizedClient("roster") OAuth2AuthorizedClient roster) {
     return String.valueOf(roster.getAccessToken().getExpiresAt());
+  }
+
+  /** Roster refused a refresh: the sign-in that the token came of is over. So the person signs in again. */
+  @ExceptionHandler
+  ResponseEntity<Void> signInAgain(ClientAuthorizationException refused) {
+    // Otherwise Roster cannot be reached, or Spring itself begins a sign-in.
+    if (!refused.getError().getErrorCode().equals("invalid_grant")) throw refused;
+    return ResponseEntity.status(303).location(URI.create("/oauth2/authorization/roster")).build();
   }
 }
