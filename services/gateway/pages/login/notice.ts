@@ -23,6 +23,7 @@ const keys: Partial<Record<NoticeReason, NoticeKey>> = {
   [NoticeReason.NOTICE_REASON_STILL_SIGNED_IN]: 'stillSignedIn',
   [NoticeReason.NOTICE_REASON_REQUEST_FAULTY]: 'requestFaulty',
   [NoticeReason.NOTICE_REASON_PASSWORD_SET]: 'passwordSet',
+  [NoticeReason.NOTICE_REASON_REMOVED]: 'removed',
 }
 
 /** A page without a form, for a reason that users gives. */

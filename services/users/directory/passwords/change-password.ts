@@ -18,8 +18,14 @@ import { codeInvalid, countTry, checkCode } from './reset-code.ts'
 import { refuseWeakPassword } from './refuse-weak-password.ts'
 import { storePassword } from './store-password.ts'
 
-/** A proof that the caller may change a password: the present one, in a field of the request, or a code. */
-export type PasswordProof = { kind: 'password'; password: string; field: string } | { kind: 'code'; code: string }
+/**
+ * A proof that the caller may change a password: the present one, in a field of the request; a code; or that the caller's
+ * session has a factor that `judge` found to be fresh.
+ */
+export type PasswordProof =
+  | { kind: 'password'; password: string; field: string }
+  | { kind: 'code'; code: string }
+  | { kind: 'fresh-factor' }
 
 /** A change of a password, and the proof for it. Without one, the caller has permission. */
 export interface PasswordChange {
@@ -94,11 +100,12 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
     }
   }
   refuseMachine((await context.store.load<User>('user', userId))?.state)
-  const proved = proof && (await proveCurrentPassword(context, userId, proof, call))
+  const proved =
+    proof?.kind === 'password' ? await proveCurrentPassword(context, userId, proof, call) : undefined
   return {
     reads: {},
     holds(user) {
-      if (proof && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
+      if (proof?.kind === 'password' && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
       // What the present password was proved by, it proves.
       return proof && user?.human?.passwordByMail ? { byMail: true } : {}
     },
