@@ -48,6 +48,7 @@ import { downloadMyData } from './pages/account/download-my-data.ts'
 import { endMySession } from './pages/account/end-my-session.ts'
 import { proveMyEmail } from './pages/account/prove-my-email.ts'
 import { removeMe } from './pages/account/remove-me.ts'
+import { showTakeBack, takeBackEmail } from './pages/account/take-back-email.ts'
 import { finishRecovery } from './pages/operations/finish-recovery.ts'
 import { finishRegistration } from './pages/operations/finish-registration.ts'
 import { recover } from './pages/operations/recover.ts'
@@ -307,6 +308,8 @@ const users: StoringService<Config, Context> = {
       changeMyProfile,
       changeMyEmail,
       proveMyEmail,
+      showTakeBack,
+      takeBackEmail,
       changeMyPassword,
       downloadMyData,
       removeMe,

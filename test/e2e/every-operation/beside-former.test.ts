@@ -65,6 +65,7 @@ const forms: Record<string, Record<string, string>> = {
   Register: { action: 'register' },
   RemoveMe: {},
   SignIn: { action: 'sign-in' },
+  TakeBackEmail: { secret: 'x' },
   WithdrawMyConsent: { application_id: 'x' },
 }
 const isNew = [...methods.values()].filter((method) => method.isNew)

@@ -127,5 +127,6 @@ test('a form that another browser or another site sends does nothing', async () 
     headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
   })
   expect(crossSite.status).toBe(403)
-  for (const each of [browser, foreign]) expect((await each.visit('/ui/account/activity')).body).toContain('This browser')
+  for (const each of [browser, foreign])
+    expect((await each.visit('/ui/account/activity')).body).toContain('This browser')
 })

@@ -13,6 +13,7 @@ import { registrationCodePage, registrationPage } from '../../pages/login/regist
 import type { Document } from '../../pages/login/shell.ts'
 import { signInPage } from '../../pages/login/sign-in.ts'
 import { signOutPage } from '../../pages/login/sign-out.ts'
+import { takeBackPage } from '../../pages/login/take-back.ts'
 import { formPostPage, leavingPage } from '../../pages/login/ways-out.ts'
 import { writeCookie } from './cookie.ts'
 
@@ -68,6 +69,8 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, r
       return toReply(noticePage(language, answer.value, { ...rest, requestId }), statusOf(answer.value))
     case 'logo':
       return toImage(answer.value.content)
+    case 'takeBack':
+      return toReply(takeBackPage(language, answer.value))
     case 'download':
       return toFile(answer.value)
     case undefined:
@@ -82,6 +85,7 @@ const done: NoticeReason[] = [
   NoticeReason.NOTICE_REASON_STILL_SIGNED_IN,
   NoticeReason.NOTICE_REASON_PASSWORD_SET,
   NoticeReason.NOTICE_REASON_REMOVED,
+  NoticeReason.NOTICE_REASON_TAKEN_BACK,
 ]
 
 function statusOf({ reason }: NoticePage): number {

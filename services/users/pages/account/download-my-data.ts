@@ -32,7 +32,10 @@ export async function downloadMyData(
     searchUserSessions(context, { userId, limit: most.sessions, ...paging }, own),
     searchUserConsents(context, { userId, limit: most.consents, ...paging }, own),
     listUserChanges(context, { userId, limit: most.changes, cursor: '' }, own),
-    context.grants.listMemberships({ ...membershipsIn(userId, person.signedInUser.organizationId), mostOthers: 100 }, own),
+    context.grants.listMemberships(
+      { ...membershipsIn(userId, person.signedInUser.organizationId), mostOthers: 100 },
+      own,
+    ),
   ])
   const data = {
     ...spell('roster.users.v1.GetUserResponse', GetUserResponse.encode(user)),

@@ -50,11 +50,7 @@ export function accountFrame(shown: AccountShown, content: Part): Document {
     }
     ${content}
     <h2>${text.leave}</h2>
-    ${accountForm(
-      shown,
-      'sign-out',
-      html`<button class="other" name="action" value="here">${text.leaveHere}</button>`,
-    )}
+    ${accountForm(shown, 'sign-out', html`<button class="other" name="action" value="here">${text.leaveHere}</button>`)}
     <p><a href="${pathTo(shown, '', { prompt: 'select_account' })}">${text.otherAccount}</a></p>`
   return frame(language, text.account, body, {
     windowTitle: `${title} – ${text.account}`,

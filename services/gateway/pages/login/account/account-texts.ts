@@ -39,6 +39,16 @@ const en = {
   removeLater: 'An administrator of your organization can undo this for {days} days. After that all is erased.',
   removeNow: 'Nobody can undo this.',
   removeForGood: 'Remove my account',
+  takeBackTitle: 'Take the change back?',
+  takeBackIntro: 'The account gets the address {email} again. Nothing changes before you press the button.',
+  takeBackEnds:
+    'Everybody is signed out of it, apps lose their access, and its password ends. Then you choose a new one.',
+  takeBackButton: 'Take the change back',
+  takenBack: 'You have your account back',
+  takenBackHint:
+    'It has your address again, and everybody is signed out. Now choose a new password: we mail you a code for it.',
+  linkExpired: 'This link has expired',
+  linkExpiredHint: 'It was used already, or it is too old. Links in our mails work once, for some time.',
   removed: 'Your account is removed',
   removedHint: 'You can close this page.',
   lastOwner:
@@ -112,6 +122,17 @@ const de: typeof en = {
     'Ein Verwalter Ihrer Organisation kann das {days} Tage lang rückgängig machen. Danach wird alles gelöscht.',
   removeNow: 'Das lässt sich nicht rückgängig machen.',
   removeForGood: 'Mein Konto entfernen',
+  takeBackTitle: 'Änderung rückgängig machen?',
+  takeBackIntro: 'Das Konto bekommt die Adresse {email} zurück. Es ändert sich nichts, bevor Sie den Knopf drücken.',
+  takeBackEnds:
+    'Alle werden abgemeldet, Apps verlieren ihren Zugriff, und das Passwort gilt nicht mehr. Danach wählen Sie ein neues.',
+  takeBackButton: 'Änderung rückgängig machen',
+  takenBack: 'Sie haben Ihr Konto zurück',
+  takenBackHint:
+    'Es hat wieder Ihre Adresse, und alle sind abgemeldet. Wählen Sie jetzt ein neues Passwort: Wir schicken Ihnen dafür einen Code.',
+  linkExpired: 'Dieser Link ist abgelaufen',
+  linkExpiredHint:
+    'Er wurde schon benutzt, oder er ist zu alt. Links in unseren Mails gelten einmal und eine Zeit lang.',
   removed: 'Ihr Konto ist entfernt',
   removedHint: 'Sie können diese Seite schließen.',
   lastOwner:
