@@ -4,6 +4,7 @@ import { noticeMail } from '../directory/email/notice.ts'
 import { verificationMail } from '../directory/email/verification-mail.ts'
 import { passwordChangedMail } from '../directory/passwords/password-changed-mail.ts'
 import { resetMail } from '../directory/passwords/reset-mail.ts'
+import { signInMail } from '../sessions/browsers/sign-in-mail.ts'
 import { otpEmailMail } from '../sessions/factors/otp-email/mail.ts'
 import { registrationMail } from '../pages/registration/registration-mail.ts'
 
@@ -15,6 +16,7 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_EMAIL_CHANGED]: noticeMail,
   [MailKind.MAIL_KIND_EMAIL_CHANGED_TAKE_BACK]: noticeMail,
   [MailKind.MAIL_KIND_PASSWORD_CHANGED]: passwordChangedMail,
+  [MailKind.MAIL_KIND_NEW_SIGN_IN]: signInMail,
   [MailKind.MAIL_KIND_REGISTRATION]: registrationMail,
   // It goes out in place of that one.
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,

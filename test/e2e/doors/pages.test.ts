@@ -38,7 +38,9 @@ const elsewhere = {
 }
 
 test('every page has its row here', () => {
-  const pages = [...methods.values()].flatMap(({ page, desc }) => (page && !(desc.name in elsewhere) ? [desc.name] : []))
+  const pages = [...methods.values()].flatMap(({ page, desc }) =>
+    page && !(desc.name in elsewhere) ? [desc.name] : [],
+  )
   expect(Object.keys(pageDoors).toSorted()).toEqual(pages.toSorted())
 })
 
