@@ -19,7 +19,7 @@ export function profilePart(shown: AccountShown): Html {
         <select id="language" name="language" ${faultIn('language-invalid', shown)}>
           ${languageOptions(shown, language)}
         </select>
-        <button>${text.save}</button>`,
+        <button ${!emailVerified && html`class="other"`}>${text.save}</button>`,
     )}
     <h2>${text.email}</h2>
     <p>${apart(email)}<br /><span class="hint">${emailVerified ? text.verified : text.notVerified}</span></p>
