@@ -149,7 +149,7 @@ describe('who removes themselves', () => {
     // Of two at once one stays.
     const both = await Promise.all([removal(browser), removal(othersBrowser)])
     const isGone = both.map(({ body }) => body.includes('Your account is removed'))
-    expect(isGone.toSorted()).toEqual([false, true])
+    expect(isGone.filter(Boolean)).toHaveLength(1)
     const left = isGone[0] ? other : owner
     const { body } = await removal(isGone[0] ? othersBrowser : browser)
     expect(body).toContain('You are the last owner of an organization')

@@ -1,4 +1,4 @@
-import { account } from './account/account-texts.ts'
+import { account } from './account-texts.ts'
 
 const en = {
   signIn: 'Sign in',

@@ -84,7 +84,7 @@ test('a wrong password in another browser is none, and of an address that is not
 
 test('a policy may say that nobody is told', async () => {
   const userId = await addPerson(users, 'quiet', 'quiet')
-  await updateLoginPolicy.handle(users, { settings: { tellOfSignIns: false } as never }, callIn('quiet'))
+  await updateLoginPolicy.handle(users, { settings: { tellOfSignIns: false } }, callIn('quiet'))
   for (const browser of [new Visitor(users), new Visitor(users)]) await visit(browser, 'quiet')
   expect(await mailsOf(userId)).toEqual([])
 })
