@@ -71,7 +71,7 @@ export function requestNotice(
   const expiresAt = new Date(now.getTime() + lifetime).toISOString()
   const seconds = isOwn ? context.config.PASSWORD_RESET_AFTER_EMAIL_CHANGE : 0
   const takeBackUntil = new Date(now.getTime() + seconds * 1000).toISOString()
-  const takeBack = seconds > 0 && { takeBackUntil, formerEmail: human.email }
+  const takeBack = seconds > 0 && { takeBackUntil, email: human.email }
   return {
     event: { type: 'email.notice.requested', payload: { noticeId, expiresAt, ...takeBack } },
     // The address is in the events alone.

@@ -36,7 +36,7 @@ export type HumanEvent =
   /** A mail to the former address, which announces the change. */
   | {
       type: 'email.notice.requested'
-      payload: { noticeId: string; expiresAt: string; takeBackUntil?: string; formerEmail?: string }
+      payload: { noticeId: string; expiresAt: string; takeBackUntil?: string; email?: string }
     }
   /** A code to be mailed. */
   | { type: 'email.code.requested'; payload: NewEmailCode & { urlTemplate?: string; cause: CodeCause } }
@@ -148,8 +148,8 @@ function withTakeBack(
   {
     noticeId,
     takeBackUntil: until,
-    formerEmail: email,
-  }: { noticeId: string; takeBackUntil?: string; formerEmail?: string },
+    email,
+  }: { noticeId: string; takeBackUntil?: string; email?: string },
   at: Date,
 ): Human {
   if (until === undefined || email === undefined) return human
