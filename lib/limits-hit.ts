@@ -28,6 +28,7 @@ const ofServices = [
   'mails.organization',
   'mails.notices',
   'password_resets',
+  'sign_in_mails',
   'registrations',
   'CODE_THROTTLED',
   'EMAIL_CHANGES_THROTTLED',

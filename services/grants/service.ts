@@ -35,6 +35,7 @@ import { addApplicationKey } from './operations/application/add-application-key.
 import { listApplicationKeys } from './operations/application/list-application-keys.ts'
 import { removeApplicationKey } from './operations/application/remove-application-key.ts'
 import { listInstanceOwners } from './operations/internal/list-instance-owners.ts'
+import { listOwnedOrganizations } from './operations/internal/list-owned-organizations.ts'
 import { listMemberships } from './operations/internal/list-memberships.ts'
 import { listProjectRoles } from './operations/internal/list-project-roles.ts'
 import { lookupApplication } from './operations/internal/lookup-application.ts'
@@ -225,6 +226,7 @@ const grants: StoringService<Config, Context> = {
       lookupOrganization,
       lookupApplication,
       listInstanceOwners,
+      listOwnedOrganizations,
       recordRefusals,
       listEvents,
       listCheckpoints,

@@ -54,8 +54,8 @@ export const settings = {
   EMAIL_CODE_LIFETIME: described('Seconds that a code of an email address is valid', integer(60, 30 * 86_400, 3600)),
   PASSWORD_CODE_LIFETIME: described('Seconds that a code of a password reset is valid', integer(60, 86_400, 3600)),
   PASSWORD_RESET_AFTER_EMAIL_CHANGE: described(
-    'Seconds during which a changed address cannot reset the password, unless somebody else with `user.write` verified it',
-    integer(0, 30 * 86_400, 86_400),
+    'Seconds during which a changed address cannot reset the password, unless somebody else with `user.write` verified it, and a link to the former one takes the change back',
+    integer(0, 30 * 86_400, 3 * 86_400),
   ),
   SESSION_LIFETIME: described('Seconds that a session lives', integer(60, 365 * 86_400, 12 * 3600)),
   SESSIONS_PER_USER: described(

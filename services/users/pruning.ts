@@ -3,6 +3,7 @@ import { deleteUses } from '#lib/database/delete-in-portions'
 import { pruneAuthorizations } from './openid/authorization/prune-authorizations.ts'
 import { deleteRequests } from './openid/request/request-row.ts'
 import { deleteBrowsers } from './sessions/browsers/session-cookie.ts'
+import { deleteKnownBrowsers } from './sessions/browsers/known-browsers.ts'
 import type { Context } from './context.ts'
 import { deleteAddresses } from './directory/rate-limits/known-addresses.ts'
 import { pruneSessions } from './sessions/sessions.ts'
@@ -23,6 +24,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
     await deleteUsed(sql)
     await deleteUses(sql)
     await deleteRequests(sql)
+    await deleteKnownBrowsers(sql)
     await deleteBrowsers(sql)
     for (const table of [
       'tokens',

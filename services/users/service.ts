@@ -41,7 +41,14 @@ import { decide } from './pages/operations/decide.ts'
 import { deleteSession } from './sessions/operations/delete-session.ts'
 import { deleteUser } from './directory/operations/user/delete-user.ts'
 import { endSession } from './pages/operations/end-session.ts'
+import { changeMyEmail } from './pages/account/change-my-email.ts'
+import { changeMyPassword } from './pages/account/change-my-password.ts'
+import { changeMyProfile } from './pages/account/change-my-profile.ts'
+import { downloadMyData } from './pages/account/download-my-data.ts'
 import { endMySession } from './pages/account/end-my-session.ts'
+import { proveMyEmail } from './pages/account/prove-my-email.ts'
+import { removeMe } from './pages/account/remove-me.ts'
+import { showTakeBack, takeBackEmail } from './pages/account/take-back-email.ts'
 import { finishRecovery } from './pages/operations/finish-recovery.ts'
 import { finishRegistration } from './pages/operations/finish-registration.ts'
 import { recover } from './pages/operations/recover.ts'
@@ -298,6 +305,14 @@ const users: StoringService<Config, Context> = {
     }),
     served<typeof AccountServiceDefinition, Context>(AccountServiceDefinition, {
       showAccount,
+      changeMyProfile,
+      changeMyEmail,
+      proveMyEmail,
+      showTakeBack,
+      takeBackEmail,
+      changeMyPassword,
+      downloadMyData,
+      removeMe,
       endMySession,
       withdrawMyConsent,
       leaveAccount,

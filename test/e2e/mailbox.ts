@@ -39,6 +39,11 @@ export async function noticeTo(address: string): Promise<PlainMail> {
   }
 }
 
+/** The first link of a mail. */
+export function linkTo(text: string): string {
+  return /https?:\/\/\S+/.exec(text)![0]
+}
+
 export async function mailCount(address: string): Promise<number> {
   return (await mailsTo(address)).length
 }

@@ -28,6 +28,9 @@ export interface HttpOptions {
   readiness: Readiness
 }
 
+/** Where a manager of passwords looks for the page to change one (W3C, A Well-Known URL for Changing Passwords). */
+const changePassword = '/.well-known/change-password'
+
 /** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, Connect, gRPC-web, pages, probes. */
 export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptions) {
   const probes = createProbes(readiness)
@@ -62,6 +65,8 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     admitNoCall(exchange)
     const page = pages.get(path)
     if (page && verb === 'GET') return servePage(exchange, page)
+    if (path === changePassword && verb === 'GET')
+      return send(exchange, 302, { ...protective, location: `${gateway.config.PUBLIC_URL}/ui/account/sign-in` }, '')
     if (routes.size > 0) return refuseVerb(exchange, [...(page ? ['GET'] : []), ...offeredVerbs(routes)], !isPage)
     if (page || probes.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))

@@ -15,6 +15,12 @@ const kinds = {
   [MailKind.MAIL_KIND_EMAIL_CODE]: { name: 'email-code', shows: ofCodes },
   [MailKind.MAIL_KIND_PASSWORD_RESET]: { name: 'password-reset', shows: ofCodes },
   [MailKind.MAIL_KIND_EMAIL_CHANGED]: { name: 'email-changed', shows: ['host', 'changedAt'] },
+  [MailKind.MAIL_KIND_EMAIL_CHANGED_TAKE_BACK]: {
+    name: 'email-changed-take-back',
+    shows: ['host', 'changedAt', 'url', 'validFor'],
+  },
+  [MailKind.MAIL_KIND_PASSWORD_CHANGED]: { name: 'password-changed', shows: ['host', 'changedAt', 'url'] },
+  [MailKind.MAIL_KIND_NEW_SIGN_IN]: { name: 'new-sign-in', shows: ['host', 'changedAt', 'url'] },
   // It is entered where it was asked for, so there is no link.
   [MailKind.MAIL_KIND_REGISTRATION]: { name: 'registration', shows: ['code', 'validFor'], ofStrangers: true },
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: { name: 'already-registered', shows: ['host', 'url'] },

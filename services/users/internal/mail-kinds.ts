@@ -2,7 +2,9 @@ import { MailKind } from '#gen/roster/users/v1/internal_service'
 import type { KindOfMail } from '../directory/email/mail-kind.ts'
 import { noticeMail } from '../directory/email/notice.ts'
 import { verificationMail } from '../directory/email/verification-mail.ts'
+import { passwordChangedMail } from '../directory/passwords/password-changed-mail.ts'
 import { resetMail } from '../directory/passwords/reset-mail.ts'
+import { signInMail } from '../sessions/browsers/sign-in-mail.ts'
 import { otpEmailMail } from '../sessions/factors/otp-email/mail.ts'
 import { registrationMail } from '../pages/registration/registration-mail.ts'
 
@@ -12,6 +14,9 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_EMAIL_CODE]: verificationMail,
   [MailKind.MAIL_KIND_PASSWORD_RESET]: resetMail,
   [MailKind.MAIL_KIND_EMAIL_CHANGED]: noticeMail,
+  [MailKind.MAIL_KIND_EMAIL_CHANGED_TAKE_BACK]: noticeMail,
+  [MailKind.MAIL_KIND_PASSWORD_CHANGED]: passwordChangedMail,
+  [MailKind.MAIL_KIND_NEW_SIGN_IN]: signInMail,
   [MailKind.MAIL_KIND_REGISTRATION]: registrationMail,
   // It goes out in place of that one.
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,

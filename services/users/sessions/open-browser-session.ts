@@ -5,6 +5,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { outlives } from '../directory/events/sign-outs.ts'
 import type { User } from '../directory/events/user.ts'
+import { noteBrowser } from './browsers/known-browsers.ts'
 import { keepSession, sessionsOf } from './browsers/browser-sessions.ts'
 import { type Browser, renewValue, renewValueFor } from './browsers/session-cookie.ts'
 import { Superseded } from './browsers/superseded.ts'
@@ -58,5 +59,18 @@ export async function openBrowserSession(
     },
     call,
   )
+  // A session that goes on in its browser is none of another one.
+  if (!goesOn || !isFirst) await noteLater(context, factor.user, browser, missingFactors)
   return { newValue, sessionId, missingFactors }
+}
+
+// Of one that still lacks a factor nothing is told. A failure is logged alone: the person is signed in.
+async function noteLater(
+  context: Context,
+  user: ProvedFactor['user'],
+  { id }: Browser,
+  missing: readonly unknown[],
+): Promise<void> {
+  if (missing.length > 0) return
+  await noteBrowser(context, user, id).catch((err: unknown) => context.log.warn({ err }, 'work after a sign-in failed'))
 }

@@ -113,6 +113,7 @@ export async function serveDomains(
         listProjectRoles: async () => ({ organizationId: '', grants: [], admits: false, admissions: [] }),
         recordRefusals: () => Promise.resolve({}),
         listInstanceOwners: async () => ({ userIds: [] }),
+        listOwnedOrganizations: async () => ({ organizations: [] }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : by?.value
           if (organizationId === undefined) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', '')

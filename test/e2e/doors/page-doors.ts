@@ -133,16 +133,39 @@ export const pageDoors: Record<string, PageDoor> = {
   ShowAccount: {
     prepare: async () => ({ use: (browser) => browser.visit('/ui/account') }),
   },
+  ChangeMyProfile: {
+    prepare: async ({ browser }) =>
+      formOn(await browser.visit('/ui/account'), { display_name: unique('Ada') }, '/ui/account/profile'),
+  },
+  ChangeMyEmail: {
+    prepare: async ({ browser }) =>
+      formOn(await browser.visit('/ui/account/email'), { email: uniqueEmail() }, '/ui/account/email'),
+  },
+  ProveMyEmail: {
+    async prepare({ browser }) {
+      // The form is there for an address that is not verified.
+      const { body, ...page } = await browser.visit('/ui/account')
+      const [other, own] = ['profile', 'email/code'].map((step) => `action="/ui/account/${step}"`)
+      return formOn({ ...page, body: body.replace(other!, own!) }, { action: 'send' }, '/ui/account/email/code')
+    },
+  },
+  ChangeMyPassword: {
+    prepare: async ({ browser, person }) =>
+      formOn(await browser.visit('/ui/account/password'), { password: person.password }, '/ui/account/password'),
+  },
+  DownloadMyData: {
+    prepare: async ({ browser }) => formOn(await browser.visit('/ui/account/data'), {}, '/ui/account/data'),
+  },
   EndMySession: {
     async prepare({ browser, person: { userName: loginName, password } }) {
       const { sessionId } = ok(await call('CreateSession', { loginName, password }))
-      return formOn(await browser.visit('/ui/account'), { session_id: sessionId }, '/ui/account/session')
+      return formOn(await browser.visit('/ui/account/activity'), { session_id: sessionId }, '/ui/account/session')
     },
   },
   WithdrawMyConsent: {
     async prepare({ browser, asking, person }) {
       await callbackOf(person, authorizePath(asking), browser)
-      const page = await browser.visit('/ui/account')
+      const page = await browser.visit('/ui/account/apps')
       return formOn(page, { application_id: asking.appId }, '/ui/account/consent')
     },
   },

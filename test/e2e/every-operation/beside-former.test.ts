@@ -50,15 +50,22 @@ const requests: Record<string, JsonObject> = {
   SetSession: { ...session, password: 'z' },
 }
 const forms: Record<string, Record<string, string>> = {
+  ChangeMyEmail: {},
+  ChangeMyPassword: {},
+  ChangeMyProfile: {},
   CheckCode: { action: 'check' },
   Decide: { action: 'allow' },
+  DownloadMyData: {},
   EndMySession: { session_id: 'x' },
   FinishRecovery: { action: 'finish' },
   FinishRegistration: { action: 'finish' },
   LeaveAccount: { action: 'here' },
+  ProveMyEmail: { action: 'check' },
   Recover: { action: 'begin' },
   Register: { action: 'register' },
+  RemoveMe: {},
   SignIn: { action: 'sign-in' },
+  TakeBackEmail: { secret: 'x' },
   WithdrawMyConsent: { application_id: 'x' },
 }
 const isNew = [...methods.values()].filter((method) => method.isNew)

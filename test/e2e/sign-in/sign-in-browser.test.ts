@@ -112,13 +112,19 @@ describe.skipIf(missing)(`in Chromium without script${missing ? ' (skipped: ther
     await signIn(elsewhere, grace.password, grace)
     await elsewhere.getByRole('heading', { name: 'Your account' }).waitFor()
     await page.goto(`${url}/ui/account`)
+    const follow = async (name: string) => {
+      await page.getByRole('link', { name, exact: true }).focus()
+      await page.keyboard.press('Enter')
+    }
+    await follow('Activity')
     await page.getByRole('heading', { name: 'Where you are signed in (2)' }).waitFor()
     await press(page, 'Sign out there')
     await page.getByRole('heading', { name: 'Where you are signed in (1)' }).waitFor()
     await elsewhere.reload()
     await elsewhere.getByLabel('Password').waitFor()
-    await press(page, 'Take back')
-    await page.getByRole('heading', { name: 'Applications that you let in (0)' }).waitFor()
+    await follow('Connected apps')
+    await press(page, 'Remove access')
+    await page.getByRole('heading', { name: 'Connected apps (0)' }).waitFor()
     await press(page, 'Sign out in this browser')
     await page.getByLabel('Password').waitFor()
     answers = []

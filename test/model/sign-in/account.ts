@@ -49,7 +49,8 @@ const ownAccount = command(
       const session = theOnly(model, browser)!
       const { user } = session
       const real = place.browsers[browser]!
-      const page = await real.visit('/ui/account')
+      const paths: Record<string, string> = { session: '/ui/account/activity', consent: '/ui/account/apps' }
+      const page = await real.visit(paths[action] ?? '/ui/account')
       expectKind(page, 'account')
       expect(page.body).toContain(place.people[user].userName)
       if (action === 'session') {

@@ -131,6 +131,12 @@ const code = (rest: JsonObject): JsonObject => ({
   code: { loginName: 'ada', email: 'a•••@a•••.example', ...rest },
 })
 
+const profile = { givenName: 'Ada', familyName: 'Lovelace', displayName: 'Ada', language: 'de', userName: 'ada' }
+const ofAccount = (page: JsonObject): JsonObject => ({
+  formToken: 'token',
+  account: { account, userId: 'u1', email: 'ada@acme.example', ...page },
+})
+
 const screens: Record<string, JsonObject> = {
   'sign in': { ...withForm, signIn: {} },
   'wrong password, with a brand': {
@@ -207,25 +213,37 @@ const screens: Record<string, JsonObject> = {
     },
   },
   'signed out': { notice: { reason: 'NOTICE_REASON_SIGNED_OUT', location: 'https://time.acme.example/bye' } },
-  account: {
-    formToken: 'token',
-    account: {
-      account,
-      userId: 'u1',
-      email: 'ada@acme.example',
-      sessions: {
-        sessions: [
-          { id: 's1', isCurrent: true, ...times },
-          { id: 's2', inBrowser: true, ...times },
-          { id: 's3', creationDate: date, expirationDate: date },
-        ],
-        total: 12,
-        nextCursor: 'c',
-        goesOn: true,
-      },
-      consents: { consents: [consent, { ...consent, applicationId: 'a2', applicationName: '' }], total: 2 },
+  account: ofAccount({ profile, emailVerified: true, outcome: 'saved' }),
+  'account, not verified': ofAccount({ profile, outcome: 'code-wrong' }),
+  'account, sign-in': ofAccount({ section: 'sign-in', outcome: 'password-set' }),
+  'account, activity': ofAccount({
+    section: 'activity',
+    sessions: {
+      sessions: [
+        { id: 's1', isCurrent: true, ...times },
+        { id: 's2', inBrowser: true, ...times },
+        { id: 's3', creationDate: date, expirationDate: date },
+      ],
+      total: 12,
+      nextCursor: 'c',
+      goesOn: true,
     },
-  },
+  }),
+  'account, apps': ofAccount({
+    section: 'apps',
+    consents: { consents: [consent, { ...consent, applicationId: 'a2', applicationName: '' }], total: 2 },
+  }),
+  'account, data': ofAccount({ section: 'data' }),
+  'account, email': ofAccount({ section: 'email', emailVerified: true, takeBackHours: 72, outcome: 'address-invalid' }),
+  'account, password': ofAccount({
+    section: 'password',
+    passwordMin: 8,
+    passwordMax: 200,
+    outcome: 'password-common',
+  }),
+  'account, removal': ofAccount({ section: 'removal', forgetAfterDays: 30, outcome: 'last-owner' }),
+  'take back': { takeBack: { secret: 's', email: 'ada@acme.example' } },
+  'taken back': { notice: { reason: 'NOTICE_REASON_TAKEN_BACK' } },
   'unknown application': { notice: { reason: 'NOTICE_REASON_CLIENT_UNKNOWN', clientId: 'ada' } },
   'unknown address': {
     notice: {
@@ -278,6 +296,14 @@ const longNames: Record<string, JsonObject> = {
   },
   'long names, account': {
     account: {
+      account: { sessionId: 's', displayName: long, loginName: long },
+      email: long,
+      profile: { givenName: long, familyName: long, displayName: long, language: 'de', userName: long },
+    },
+  },
+  'long names, apps': {
+    account: {
+      section: 'apps',
       account: { sessionId: 's', displayName: long, loginName: long },
       email: long,
       consents: { consents: [{ ...consent, applicationName: long, scopes: [long] }], total: 1 },

@@ -23,6 +23,9 @@ const keys: Partial<Record<NoticeReason, NoticeKey>> = {
   [NoticeReason.NOTICE_REASON_STILL_SIGNED_IN]: 'stillSignedIn',
   [NoticeReason.NOTICE_REASON_REQUEST_FAULTY]: 'requestFaulty',
   [NoticeReason.NOTICE_REASON_PASSWORD_SET]: 'passwordSet',
+  [NoticeReason.NOTICE_REASON_REMOVED]: 'removed',
+  [NoticeReason.NOTICE_REASON_TAKEN_BACK]: 'takenBack',
+  [NoticeReason.NOTICE_REASON_LINK_EXPIRED]: 'linkExpired',
 }
 
 /** A page without a form, for a reason that users gives. */
@@ -32,10 +35,13 @@ export function noticePage(language: Language, page: NoticePage, { destination, 
   const back =
     origin !== '' && html`<a href="${checkLocation(origin)}">${fill(text.backTo, { host: apart(hostOf(origin)) })}</a>`
   const refuse = location !== '' && html`<a id="back" href="${checkLocation(location)}">${text.backToApplication}</a>`
+  const newPassword =
+    reason === NoticeReason.NOTICE_REASON_TAKEN_BACK && html`<a href="/ui/forgot-password">${text.newPassword}</a>`
+  const link = newPassword || refuse || back
   const isUri = reason === NoticeReason.NOTICE_REASON_REDIRECT_URI_INVALID
   const isClient = isUri || reason === NoticeReason.NOTICE_REASON_CLIENT_UNKNOWN
   const facts = factsOf(language, page, requestId, { isUri, isClient })
-  return notice(language, keys[reason] ?? 'failed', destination ? namesOf(destination) : {}, refuse || back, {
+  return notice(language, keys[reason] ?? 'failed', destination ? namesOf(destination) : {}, link, {
     facts,
     form: formPost && formTo(formPost, text.backToApplication),
   })

@@ -1,6 +1,6 @@
-import { type NoticePage, NoticeReason, PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { type Download, type NoticePage, NoticeReason, PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { type Exchange, protective } from '../../listen/exchange.ts'
-import { accountPage } from '../../pages/login/account.ts'
+import { accountPage } from '../../pages/login/account/account-page.ts'
 import { accountsPage } from '../../pages/login/accounts.ts'
 import { consentPage } from '../../pages/login/consent.ts'
 import { otpEmailPage } from '../../pages/login/factors/otp-email.ts'
@@ -13,6 +13,7 @@ import { registrationCodePage, registrationPage } from '../../pages/login/regist
 import type { Document } from '../../pages/login/shell.ts'
 import { signInPage } from '../../pages/login/sign-in.ts'
 import { signOutPage } from '../../pages/login/sign-out.ts'
+import { takeBackPage } from '../../pages/login/take-back.ts'
 import { formPostPage, leavingPage } from '../../pages/login/ways-out.ts'
 import { writeCookie } from './cookie.ts'
 
@@ -68,6 +69,10 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, r
       return toReply(noticePage(language, answer.value, { ...rest, requestId }), statusOf(answer.value))
     case 'logo':
       return toImage(answer.value.content)
+    case 'takeBack':
+      return toReply(takeBackPage(language, answer.value))
+    case 'download':
+      return toFile(answer.value)
     case undefined:
       throw new Error('an answer without a page')
   }
@@ -79,6 +84,8 @@ const done: NoticeReason[] = [
   NoticeReason.NOTICE_REASON_SIGNED_OUT,
   NoticeReason.NOTICE_REASON_STILL_SIGNED_IN,
   NoticeReason.NOTICE_REASON_PASSWORD_SET,
+  NoticeReason.NOTICE_REASON_REMOVED,
+  NoticeReason.NOTICE_REASON_TAKEN_BACK,
 ]
 
 function statusOf({ reason }: NoticePage): number {
@@ -99,6 +106,11 @@ function toImage(body: Uint8Array): Reply {
   if (body.length === 0) return { status: 404, headers: { ...closed }, body }
   const kept = { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': 'image/png' }
   return { status: 200, headers: { ...closed, ...kept }, body }
+}
+
+function toFile({ fileName, mediaType, content }: Download): Reply {
+  const kept = { 'content-type': mediaType, 'content-disposition': `attachment; filename="${fileName}"` }
+  return { status: 200, headers: { ...closed, ...kept }, body: content }
 }
 
 // It is sent uncompressed: beside a text of the client's choice, the length would tell the token.

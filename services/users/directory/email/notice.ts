@@ -12,6 +12,7 @@ import { mailAddress, sameAddress } from './address.ts'
 import { mailUses } from './mail-uses.ts'
 import { commonOf, toHuman } from './mail-content.ts'
 import { endByEvent, type KindOfMail } from './mail-kind.ts'
+import { takeBackLink } from './take-back-link.ts'
 import { keepUnsent } from './unsent-mails.ts'
 
 // Milliseconds after which a notice comes too late to help.
@@ -25,7 +26,13 @@ export const noticeMail: KindOfMail = {
     const notice = await findNotice(context, user.id, noticeId)
     if (!notice) return undefined
     const times = { expirationDate: notice.expiresAt, changeDate: notice.requestedAt }
-    return { email: mailAddress(notice.address), code: '', url: '', ...times, ...commonOf(human) }
+    const takeBack = human.takeBacks?.find((one) => one.noticeId === noticeId)
+    const isOpen = takeBack && Date.parse(takeBack.until) > user.readAt.getTime()
+    const common = { email: mailAddress(notice.address), code: '', ...times, ...commonOf(human) }
+    if (!isOpen) return { ...common, url: '' }
+    const expirationDate = new Date(takeBack.until)
+    const kind = MailKind.MAIL_KIND_EMAIL_CHANGED_TAKE_BACK
+    return { ...common, expirationDate, kind, url: takeBackLink(context, user.id, noticeId) }
   }),
   end: endByEvent<Notices>(
     noticeType,
@@ -49,20 +56,24 @@ export interface Notice {
 /**
  * The notice to the present address of its change; undefined where the address was never verified, or stays.
  * Notices are counted apart from other mails: no one can use up the limit of a user's notices beforehand. Where
- * there were too many, the error is `noticeDropped`.
+ * there were too many, the error is `noticeDropped`. `isOwn`: the user changes it, so whoever has the former address can
+ * take that back.
  */
 export function requestNotice(
   context: Pick<Context, 'config' | 'keys'>,
   { id, organizationId, state }: Aggregate<User>,
   email: string,
-  noticeId: string,
+  { noticeId, isOwn }: { noticeId: string; isOwn: boolean },
   now: Date,
 ): Notice | undefined {
   const human = state?.human
   if (!human?.isVerified || sameAddress(human.email, email)) return undefined
   const expiresAt = new Date(now.getTime() + lifetime).toISOString()
+  const seconds = isOwn ? context.config.PASSWORD_RESET_AFTER_EMAIL_CHANGE : 0
+  const takeBackUntil = new Date(now.getTime() + seconds * 1000).toISOString()
+  const takeBack = seconds > 0 && { takeBackUntil, email: human.email }
   return {
-    event: { type: 'email.notice.requested', payload: { noticeId, expiresAt } },
+    event: { type: 'email.notice.requested', payload: { noticeId, expiresAt, ...takeBack } },
     // The address is in the events alone.
     write: keepUnsent({ kind: noticeMail.name, codeId: noticeId, userId: id, expiresAt }, now),
     uses: mailUses(context, human.email, organizationId, 'notice').map((use) => ({

@@ -15,6 +15,7 @@ export const deletedWithUser = [
   'unsent_mails',
   'failed_sign_ins',
   'browser_sessions',
+  'known_browsers',
   'half_done_sessions',
   'consents',
   'authorization_requests',

@@ -21,12 +21,23 @@ export type HumanEvent =
   /** `vouched`: another user, with permission, says that the address is the user's. */
   | {
       type: 'email.changed'
-      payload: { email: string; isVerified: boolean; vouched?: boolean; setBy?: string; vouchedOn?: VouchedOn }
+      payload: {
+        email: string
+        isVerified: boolean
+        vouched?: boolean
+        setBy?: string
+        vouchedOn?: VouchedOn
+        /** The notice whose link took a change back. */
+        takenBack?: string
+      }
     }
   /** `codeId`: the code that verified it. Missing where a caller with permission did. */
   | { type: 'email.verified'; payload: { codeId?: string; vouched?: boolean; setBy?: string; vouchedOn?: VouchedOn } }
   /** A mail to the former address, which announces the change. */
-  | { type: 'email.notice.requested'; payload: { noticeId: string; expiresAt: string } }
+  | {
+      type: 'email.notice.requested'
+      payload: { noticeId: string; expiresAt: string; takeBackUntil?: string; email?: string }
+    }
   /** A code to be mailed. */
   | { type: 'email.code.requested'; payload: NewEmailCode & { urlTemplate?: string; cause: CodeCause } }
   /** A code that was given to the caller. */
@@ -54,6 +65,17 @@ export interface Profile {
   gender: Gender
 }
 
+/** A former address, which was proved, and the notice to it. */
+export interface TakeBack {
+  noticeId: string
+  email: string
+  /** RFC 3339. */
+  until: string
+}
+
+/** So many changes can be taken back at a time: the first ones, which others cannot push out by further ones. */
+const mostTakeBacks = 10
+
 export interface Human {
   profile: Profile
   email: string
@@ -61,12 +83,14 @@ export interface Human {
   /** How often the address was changed, or its verification taken back. Missing: never. */
   emailChanges?: number
   /** Since when it is this address, RFC 3339. Missing: from the beginning. */
-  emailSince?: string
+  emailSince?: string | undefined
   /** Another user, with permission, verified the address. */
   emailVouched?: boolean | undefined
   /** Who else stands for a changed address. Missing: it is the first one, or the user set it. */
   emailSetBy?: string | undefined
   code?: Code | undefined
+  /** Changes of the address that can be taken back, the oldest first. Missing: none. */
+  takeBacks?: TakeBack[]
   /** How often the password was changed. Missing: never. */
   passwordChanges?: number
   /** The mailbox alone proved the right to the present password. */
@@ -96,6 +120,8 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
       return changeEmail(human, event.payload, at)
     case 'email.verified':
       return verifyAddress(human, event.payload)
+    case 'email.notice.requested':
+      return withTakeBack(human, event.payload, at)
     case 'email.code.requested': {
       const { cause, ...code } = event.payload
       const next: Human = { ...human, code: { ...code, delivery: 'pending', wrongTries: 0 } }
@@ -117,7 +143,23 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
   }
 }
 
-function changeEmail(human: Human, { email, isVerified, vouched, setBy }: EmailChange, at: Date): Human {
+function withTakeBack(
+  human: Human,
+  {
+    noticeId,
+    takeBackUntil: until,
+    email,
+  }: { noticeId: string; takeBackUntil?: string; email?: string },
+  at: Date,
+): Human {
+  if (until === undefined || email === undefined) return human
+  const living = (human.takeBacks ?? []).filter((one) => Date.parse(one.until) > at.getTime())
+  return { ...human, takeBacks: [...living, { noticeId, email, until }].slice(0, mostTakeBacks) }
+}
+
+function changeEmail(human: Human, { email, isVerified, vouched, setBy, takenBack }: EmailChange, at: Date): Human {
+  // Earlier changes can still be taken back, and none since.
+  const index = (human.takeBacks ?? []).findIndex(({ noticeId }) => noticeId === takenBack)
   return {
     ...human,
     email,
@@ -125,7 +167,9 @@ function changeEmail(human: Human, { email, isVerified, vouched, setBy }: EmailC
     emailVouched: vouched,
     emailSetBy: setBy,
     emailChanges: (human.emailChanges ?? 0) + 1,
-    ...(email !== human.email && { emailSince: at.toISOString() }),
+    // An address that is taken back can recover the account at once.
+    ...(email !== human.email && { emailSince: takenBack === undefined ? at.toISOString() : undefined }),
+    ...(index >= 0 && { takeBacks: human.takeBacks!.slice(0, index) }),
     code: undefined,
   }
 }

@@ -1,11 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { RosterError } from '#lib/errors'
 import { type Aggregate, type AggregateKey, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { ReadBy } from '#lib/eventstore/reads'
+import type { MailWithoutEvent } from '#lib/events/hints'
+import { countLimit } from '#lib/limits-hit'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import { noticeDropped } from '../email/notice.ts'
+import { keepUnsent } from '../email/unsent-mails.ts'
 import { hashPassword } from './password-hashing.ts'
+import { kind, lifetime, usesOf } from './password-changed-mail.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
 import { passwordOf, type User, type UserEvent } from '../events/user.ts'
@@ -18,8 +24,14 @@ import { codeInvalid, countTry, checkCode } from './reset-code.ts'
 import { refuseWeakPassword } from './refuse-weak-password.ts'
 import { storePassword } from './store-password.ts'
 
-/** A proof that the caller may change a password: the present one, in a field of the request, or a code. */
-export type PasswordProof = { kind: 'password'; password: string; field: string } | { kind: 'code'; code: string }
+/**
+ * A proof that the caller may change a password: the present one, in a field of the request; a code; or that the caller's
+ * session has a factor that `judge` found to be fresh.
+ */
+export type PasswordProof =
+  | { kind: 'password'; password: string; field: string }
+  | { kind: 'code'; code: string }
+  | { kind: 'fresh-factor' }
 
 /** A change of a password, and the proof for it. Without one, the caller has permission. */
 export interface PasswordChange {
@@ -50,29 +62,45 @@ export async function changePassword(
   const hash = await hashPassword(newPassword, { lane, deadline })
   const kept = caller.userId === userId ? caller.sessionId : ''
   const keptSessionId = await sessionToKeep(context, kept)
-  return context.store.execute({
-    aggregate: { type: 'user', id: userId },
-    reads,
-    call,
-    decide({ state }: Aggregate<User>, now, read): Decision<UserEvent> {
-      // All may have changed since the proof.
-      const { address, ...proved } = holds(state, read, now)
-      refuseMachine(state)
-      return {
-        events: [
-          {
-            type: 'password.changed',
-            payload: { ...proved, ...(keptSessionId !== undefined && { keptSessionId }) },
-          },
-          ...(address ? [provedBy(address)] : []),
-        ],
-        writes: storePassword(userId, hash, kept),
-        answer: undefined,
-      }
-    },
-    respond: ({ after }) => ({ details: details(after) }),
+  const hadOne = ((await findUserById(context, userId))?.hash ?? null) !== null
+  const mailId = randomUUID()
+  const change = (isTold: boolean): Promise<{ details: ObjectDetails; mail: Mail | undefined }> =>
+    context.store.execute({
+      aggregate: { type: 'user', id: userId },
+      reads,
+      call,
+      decide({ state, organizationId }: Aggregate<User>, now, read): Decision<UserEvent, Mail | undefined> {
+        // All may have changed since the proof.
+        const { address, ...proved } = holds(state, read, now)
+        refuseMachine(state)
+        const human = state!.human!
+        const expiresAt = new Date(now.getTime() + lifetime).toISOString()
+        const mail = isTold && hadOne && human.isVerified ? { kind, codeId: mailId, userId, expiresAt } : undefined
+        return {
+          events: [
+            {
+              type: 'password.changed',
+              payload: { ...proved, ...(keptSessionId !== undefined && { keptSessionId }) },
+            },
+            ...(address ? [provedBy(address)] : []),
+          ],
+          writes: [...storePassword(userId, hash, kept), ...(mail ? [keepUnsent(mail, now)] : [])],
+          ...(mail && { uses: usesOf(context, human, organizationId) }),
+          answer: mail && { ...mail, organizationId },
+        }
+      },
+      respond: ({ after, answer }) => ({ details: details(after), mail: answer }),
+    })
+  const { mail, ...answer } = await change(true).catch((error: unknown) => {
+    if (error !== noticeDropped) throw error
+    countLimit(error)
+    return change(false)
   })
+  if (mail) context.announceMail(mail)
+  return answer
 }
+
+type Mail = MailWithoutEvent
 
 // Returns the check that the proof still holds: it throws where not, and returns what the event says of it.
 async function prove(context: Context, userId: string, proof: PasswordProof | undefined, call: Call): Promise<Proved> {
@@ -94,11 +122,11 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
     }
   }
   refuseMachine((await context.store.load<User>('user', userId))?.state)
-  const proved = proof && (await proveCurrentPassword(context, userId, proof, call))
+  const proved = proof?.kind === 'password' ? await proveCurrentPassword(context, userId, proof, call) : undefined
   return {
     reads: {},
     holds(user) {
-      if (proof && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
+      if (proof?.kind === 'password' && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
       // What the present password was proved by, it proves.
       return proof && user?.human?.passwordByMail ? { byMail: true } : {}
     },

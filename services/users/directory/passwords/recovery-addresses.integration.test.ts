@@ -33,7 +33,7 @@ describe('an address', () => {
     expect(await asked(doubted.userId, doubted.userName)).toBe(false)
   })
 
-  test('that the user changed and verified gets none for a day, unless somebody else verified it', async () => {
+  test('that the user changed and verified gets none for 72 hours, unless somebody else verified it', async () => {
     const { userId, userName } = await newHuman()
     const self = { ...root(), caller: { ...anonymous, userId, instanceRoles: ['IAM_OWNER'] } }
     await setEmail.handle(users, { userId, email: newAddress(), verification: verified }, self)
@@ -46,7 +46,7 @@ describe('an address', () => {
     expect(await asked(other.userId, other.userName)).toBe(true)
   })
 
-  test('that the user verified by a code gets none for a day either', async () => {
+  test('that the user verified by a code gets none for 72 hours either', async () => {
     const { userId, userName } = await newHuman()
     const request = { userId, email: newAddress(), verification: returned }
     const { verificationCode } = await setEmail.handle(users, request, root())

@@ -36,6 +36,8 @@ export const purposes = {
   'secret-form': { form: 'text', salted: true },
   // The next value of its browser. A browser that is brought back never gets a value that it had.
   'browser-value': { form: 'cookie', salted: true },
+  // In the link to a former address: its use, that of an earlier one.
+  'secret-take-back': { form: 'text', salted: true },
   // The use of its successor, the end of its authorization.
   'secret-refresh-token': { form: 'text', salted: true },
 } as const satisfies Record<string, EndsAtRestore>

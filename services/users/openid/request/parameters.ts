@@ -60,10 +60,14 @@ export function isSignIn(parameters: KeptParameters): parameters is Parameters {
   return !isSignOut(parameters)
 }
 
-/** Of a request that leads to the own account. No application made it, and none gets a code for it. */
-export function ownAccountParameters({ prompt, uiLocales }: Pick<Parameters, 'prompt' | 'uiLocales'>): Parameters {
+/**
+ * Of a request that leads to the own account. No application made it, and none gets a code for it. Its `state` is the page
+ * that it leads to.
+ */
+export function ownAccountParameters(own: Pick<Parameters, 'prompt' | 'uiLocales' | 'maxAge' | 'state'>): Parameters {
   const none = Object.fromEntries(names.map((name) => [name, '']))
-  return { ...none, repeatedParameters: [], prompt, uiLocales } as unknown as Parameters
+  const { prompt, uiLocales, maxAge, state } = own
+  return { ...none, repeatedParameters: [], prompt, uiLocales, maxAge, state } as unknown as Parameters
 }
 
 /** Authorize begins no request without a client. */

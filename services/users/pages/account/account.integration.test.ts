@@ -119,7 +119,7 @@ describe('sessions', () => {
     for (const other of [elsewhere, third]) await other.signIn(await other.account(), 'lists')
     const login = { loginName: 'lists', userId: '', password: 'lists-password', lifetime: undefined }
     await createSession.handle(users, login, callIn('acme'))
-    const page = await browser.account()
+    const page = await browser.account({ section: 'activity' })
     expect(kindsOf(page)).toEqual(['program', 'browser', 'browser', 'here'])
     const { sessions, total } = shown(page).sessions!
     expect(total).toBe(4)
@@ -157,7 +157,7 @@ describe('what applications have', () => {
     const { browser } = await signedIn('gives')
     await browser.decide(await browser.begin(), 'allow')
     await browser.decide(await browser.begin({ clientId: 'another', scope: 'openid' }), 'allow')
-    const page = await browser.account()
+    const page = await browser.account({ section: 'apps' })
     expect(shown(page).consents).toMatchObject({
       consents: [{ applicationName: 'App another', scopes: ['openid'] }, { scopes: ['openid', 'profile'] }],
       total: 2,
@@ -185,18 +185,19 @@ describe('what applications have', () => {
     `
     for (const part of ['sessions', 'consents'] as const) {
       const seen = new Set<string>()
-      let page = shown(await browser.account())[part]!
+      const section = part === 'sessions' ? 'activity' : 'apps'
+      let page = shown(await browser.account({ section }))[part]!
       for (let pages = 0; pages < 3; pages++) {
         const items =
           'sessions' in page ? page.sessions.map(({ id }) => id) : page.consents.map((each) => each.applicationId)
         for (const id of items) seen.add(id)
         expect([page.total, page.goesOn]).toEqual([1000, pages > 0])
-        page = shown(await browser.account({ [`${part}Cursor`]: page.nextCursor }))[part]!
+        page = shown(await browser.account({ section, [`${part}Cursor`]: page.nextCursor }))[part]!
       }
       expect(seen.size).toBe(24)
     }
     // A cursor of something else shows the first ones.
-    const { sessions } = shown(await browser.account({ sessionsCursor: 'another' }))
+    const { sessions } = shown(await browser.account({ section: 'activity', sessionsCursor: 'another' }))
     expect([sessions!.sessions.length, sessions!.goesOn]).toEqual([8, false])
   })
 })

@@ -7,7 +7,7 @@ import { endSession, ownerOf } from '../../sessions/sessions.ts'
 import { endSessions } from '../../sessions/browsers/end-sessions.ts'
 
 export async function endMySession(context: Context, request: EndMySessionRequest, call: Call): Promise<PageAnswer> {
-  const opened = await openAccount(context, request, call)
+  const opened = await openAccount(context, request, 'activity', call)
   if ('answer' in opened) return opened.answer
   const { userId, browser, call: own, page } = opened
   const { sessionId } = request

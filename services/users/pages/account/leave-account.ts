@@ -8,7 +8,7 @@ import { endSessions } from '../../sessions/browsers/end-sessions.ts'
 import { deleteUserSessions } from '../../sessions/operations/delete-user-sessions.ts'
 
 export async function leaveAccount(context: Context, request: LeaveAccountRequest, call: Call): Promise<PageAnswer> {
-  const opened = await openAccount(context, request, call)
+  const opened = await openAccount(context, request, '', call)
   if ('answer' in opened) return opened.answer
   const { userId, browser, call: own, page } = opened
   if (request.action === 'here') {

@@ -11,6 +11,7 @@ import { type Browser, findBrowser } from '../../sessions/browsers/session-cooki
 import { isFormToken } from '../../sessions/browsers/form-token.ts'
 import type { Context } from '../../context.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'
+import { maxAgeOf, type Section } from './sections.ts'
 
 /** A form of the page of an account. */
 export interface AccountForm {
@@ -24,30 +25,36 @@ export interface AccountForm {
 /** An account that is signed in in this browser. */
 export interface OpenAccount {
   userId: string
+  person: Candidate
   browser: Browser
   /** Made by its person. */
   call: Call
-  /** The way back to its page. */
+  /** The way back to the page of the form, or to another one. `outcome`: what it says then. */
   page: PageAnswer
+  to(section: Section, outcome: string): PageAnswer
 }
 
 /**
- * The account of a form; or the answer, where it is not signed in here any more. Its page leads to the one for name and
- * password then. So does the former value of the cookie, whose browser asks for the page with the present one.
+ * The account of a form on this page; or the answer, where it is not signed in here any more, or not of late where that
+ * is needed. Its page leads to the one for name and password then. So does the former value of the cookie, whose browser
+ * asks for the page with the present one.
  */
 export async function openAccount(
   context: Context,
   { browser: value, userId, formToken, uiLocales }: AccountForm,
+  section: Section,
   call: Call,
 ): Promise<OpenAccount | { answer: PageAnswer }> {
   const { browser, now } = await findBrowser(context.sql, value)
-  const page = toAccount(uiLocales)
+  const page = toAccount(uiLocales, section)
   if (!browser?.isPresent) return { answer: page }
   if (!isFormToken(context.keys, browser.id, formOf(userId), formToken))
     return { answer: await branded(context, notice(NoticeReason.NOTICE_REASON_FORM_INVALID)) }
-  const people = await findPeople(context, { browser, now }, call)
+  const people = await findPeople(context, { browser, now }, section, call)
   const person = people.find(({ signedInUser, verdict }) => signedInUser.userId === userId && isAllowed(verdict))
-  return person ? { userId, browser, call: madeBy(person, call), page } : { answer: page }
+  if (!person) return { answer: page }
+  const to = (next: Section, outcome: string) => toAccount(uiLocales, next, outcome)
+  return { userId, person, browser, call: madeBy(person, call), page, to }
 }
 
 /** What the form token of an account is bound to, beside the browser. No request has such an id. */
@@ -55,9 +62,14 @@ export function formOf(userId: string): string {
   return `account-${userId}`
 }
 
-/** Who is signed in, in this browser. What is missing is what `judge` says at the stage of pages. */
-export function findPeople(context: Context, visit: Omit<Visit, 'value'>, call: Call): Promise<Candidate[]> {
-  const { asked, ...roster } = readOwnRequest({ prompt: '' })
+/** Who is signed in, in this browser. What is missing for a page is what `judge` says. */
+export function findPeople(
+  context: Context,
+  visit: Omit<Visit, 'value'>,
+  section: Section,
+  call: Call,
+): Promise<Candidate[]> {
+  const { asked, ...roster } = readOwnRequest({ prompt: '', maxAge: maxAgeOf(section) })
   const facts = requestFacts(asked, visit.now, {})
   return findCandidates(context, roster, { ...visit, stage: 'page', facts }, call)
 }

@@ -1,8 +1,9 @@
 import type { ShowAccountRequest } from '#gen/roster/users/v1/account_service'
 import type { AccountPage, PageAnswer } from '#gen/roster/users/v1/sign_in_service'
-import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { findPeople, formOf, madeBy } from './open-account.ts'
+import { accountSections } from './account-sections.ts'
+import { maxAgeOf, sectionOf } from './sections.ts'
 import { show } from '../../openid/authorization/answer.ts'
 import { type Candidate, chooseSilently } from '../../openid/authorization/candidates.ts'
 import { branded } from '../sign-in/branded.ts'
@@ -13,16 +14,17 @@ import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { formToken } from '../../sessions/browsers/form-token.ts'
 import type { Context } from '../../context.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'
-import { searchUserConsents } from '../../openid/consents/search-user-consents.ts'
-import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
 
 export async function showAccount(context: Context, request: ShowAccountRequest, call: Call): Promise<PageAnswer> {
+  const section = sectionOf(request.section)
   const visit = { value: request.browser, ...(await findBrowser(context.sql, request.browser)) }
-  const people = await findPeople(context, visit, call)
+  const people = await findPeople(context, visit, section, call)
   const found = request.prompt === '' ? chooseSilently(people) : undefined
   const chosen = found === 'several' ? undefined : found
-  if (!chosen || !isAllowed(chosen.verdict))
-    return storeRequest(context, ownAccountParameters(request), visit, { candidates: people, chosen }, call)
+  if (!chosen || !isAllowed(chosen.verdict)) {
+    const parameters = ownAccountParameters({ ...request, maxAge: maxAgeOf(section), state: section })
+    return storeRequest(context, parameters, visit, { candidates: people, chosen }, call)
+  }
   const { userId, browserId } = chosen.signedInUser
   return {
     ...(await branded(context, show({ $case: 'account', value: await accountPage(context, chosen, request, call) }))),
@@ -34,31 +36,24 @@ export async function showAccount(context: Context, request: ShowAccountRequest,
 async function accountPage(
   context: Context,
   person: Candidate,
-  { sessionsCursor, consentsCursor }: ShowAccountRequest,
+  request: ShowAccountRequest,
   call: Call,
 ): Promise<AccountPage> {
-  const { userId } = person.signedInUser
-  const own = madeBy(person, call)
-  const [sessions, consents] = await Promise.all([
-    partOf(sessionsCursor, (paging) => searchUserSessions(context, { userId, ...paging }, own)),
-    partOf(consentsCursor, (paging) => searchUserConsents(context, { userId, ...paging }, own)),
-  ])
-  return { account: accountOf(person), userId, email: person.email, sessions, consents }
-}
-
-/** So many of each list that the page stays small, whatever names they have. */
-const limit = 8
-
-// The cursor may be that of an account that was shown before.
-async function partOf<Part extends { total?: number | undefined }>(
-  cursor: string,
-  find: (paging: { limit: number; cursor: string; withTotal: boolean }) => Promise<Part>,
-): Promise<Part & { total: number; goesOn: boolean }> {
-  try {
-    const part = await find({ limit, cursor, withTotal: true })
-    return { ...part, total: part.total ?? 0, goesOn: cursor !== '' }
-  } catch (error) {
-    if (cursor !== '' && error instanceof RosterError && error.reason === 'CURSOR_INVALID') return partOf('', find)
-    throw error
+  const section = sectionOf(request.section)
+  return {
+    account: accountOf(person),
+    userId: person.signedInUser.userId,
+    email: person.email,
+    section,
+    outcome: request.outcome,
+    emailVerified: person.user.human?.isVerified === true,
+    sessions: undefined,
+    consents: undefined,
+    profile: undefined,
+    passwordMin: 0,
+    passwordMax: 0,
+    forgetAfterDays: 0,
+    takeBackHours: 0,
+    ...(await accountSections[section](context, person, request, madeBy(person, call))),
   }
 }

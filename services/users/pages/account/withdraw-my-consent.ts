@@ -11,7 +11,7 @@ export async function withdrawMyConsent(
   request: WithdrawMyConsentRequest,
   call: Call,
 ): Promise<PageAnswer> {
-  const opened = await openAccount(context, request, call)
+  const opened = await openAccount(context, request, 'apps', call)
   if ('answer' in opened) return opened.answer
   const { userId, call: own, page } = opened
   try {

@@ -10,14 +10,20 @@ import { type Parameters, wordsOf } from '../../openid/request/parameters.ts'
 import type { RequestedApplication, Asked } from '../../openid/request/read-parameters.ts'
 import { closing } from '../../openid/request/request-row.ts'
 
-/** The way to the page of the own account. */
-export function toAccount(uiLocales: string): PageAnswer {
-  return redirect(uiLocales === '' ? '/ui/account' : `/ui/account?ui_locales=${encodeURIComponent(uiLocales)}`)
+/** The way to a page of the own account; `outcome`: what it says of the form before. */
+export function toAccount(uiLocales: string, section = '', outcome = ''): PageAnswer {
+  const said = { ...(uiLocales !== '' && { ui_locales: uiLocales }), ...(outcome !== '' && { outcome }) }
+  const query = new URLSearchParams(said).toString()
+  return redirect(`/ui/account${section && `/${section}`}${query && `?${query}`}`)
 }
 
-/** What a request for the own account asks for: that a person is signed in. */
-export function readOwnRequest({ prompt }: Pick<Parameters, 'prompt'>): RequestedApplication & { asked: Asked } {
-  const asked = { maxAge: undefined, hintedUser: undefined, organizationScope: undefined, needsClick: false }
+/** What a request for the own account asks for: that a person is signed in, where it says so, of late. */
+export function readOwnRequest({
+  prompt,
+  maxAge,
+}: Pick<Parameters, 'prompt' | 'maxAge'>): RequestedApplication & { asked: Asked } {
+  const seconds = maxAge === '' ? undefined : Number(maxAge)
+  const asked = { maxAge: seconds, hintedUser: undefined, organizationScope: undefined, needsClick: false }
   const nothing = { scopes: [], claims: [], claimScopes: [], actsInRoster: false }
   return { ...roster, asked: { ...asked, ...nothing, prompts: wordsOf(prompt) } }
 }
@@ -60,5 +66,5 @@ export async function enterAccount(
       for (const write of writes) await write(transaction)
     }),
   )
-  return toAccount(row.parameters.uiLocales)
+  return toAccount(row.parameters.uiLocales, row.parameters.state)
 }

@@ -33,7 +33,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   const { browser, row } = opened
   const { parameters, progress } = row
   const isOwn = isForOwnAccount(parameters)
-  if (isOwn && (row.answer || row.isOver)) return toAccount(parameters.uiLocales)
+  if (isOwn && (row.answer || row.isOver)) return toAccount(parameters.uiLocales, parameters.state)
   if (row.answer) return showAnswered(context, row)
   if (row.isOver) return restart(context, opened, call)
   const state = await requestStateOf(context, opened, call)

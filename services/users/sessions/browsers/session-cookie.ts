@@ -111,7 +111,7 @@ export async function seeBrowser(sql: Sql, { id }: Browser): Promise<void> {
 }
 
 /**
- * Deletes what is over: sessions without a token, and browsers without a session, a day after they were used; after five
+ * Deletes what is over: sessions without a token, and browsers that no user is known to use, without a session, a day after they were used; after five
  * minutes, one without a sign-in whose requests are over, since strangers make as many as they like.
  */
 export async function deleteBrowsers(sql: Sql): Promise<void> {
@@ -124,7 +124,9 @@ export async function deleteBrowsers(sql: Sql): Promise<void> {
   await deleteInPortions(
     sql,
     'browsers',
-    sql`seen_at < roster_now() - interval '25 hours' and ${without('browser_sessions')}`,
+    sql`
+      seen_at < roster_now() - interval '25 hours' and ${without('browser_sessions')} and ${without('known_browsers')}
+    `,
   )
   await deleteInPortions(
     sql,
@@ -132,6 +134,7 @@ export async function deleteBrowsers(sql: Sql): Promise<void> {
     sql`
       seen_at between roster_now() - interval '3 hours' and roster_now() - interval '5 minutes'
       and ${without('browser_sessions')} and ${without('authorization_requests')} and ${without('browser_uses')}
+      and ${without('known_browsers')}
     `,
   )
   await deleteInPortions(

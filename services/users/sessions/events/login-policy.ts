@@ -10,6 +10,8 @@ export interface LoginPolicySettings {
   allowRegister?: boolean
   hidePasswordReset?: boolean
   defaultRedirectUri?: string
+  /** See LoginPolicy. */
+  tellOfSignIns?: boolean
   /** In seconds. */
   passwordCheckLifetime?: number
   /** As a whole: an organization's has nothing of the instance's. */

@@ -17,6 +17,8 @@ export interface LoginPolicy {
   allowRegister: boolean
   /** A request without a token gets no code for a forgotten password. */
   hidePasswordReset: boolean
+  /** People are told by mail of a sign-in in a browser that they did not use before. */
+  tellOfSignIns: boolean
   /** Where a page leads to that knows no better way. Empty: nowhere. */
   defaultRedirectUri: string
   /** Seconds from the check of a password until it is asked for again. */
@@ -30,6 +32,7 @@ export const defaultPolicy: LoginPolicy = {
   forceMfa: false,
   allowRegister: false,
   hidePasswordReset: false,
+  tellOfSignIns: true,
   defaultRedirectUri: '',
   passwordCheckLifetime: Infinity,
 }

@@ -67,13 +67,14 @@ async function readLogo(file: Buffer, { organizationId, deadline }: Call): Promi
 
 // What may only be as it is says nothing that has to be kept.
 function given(
-  { forceMfa, allowRegister, hidePasswordReset, defaultRedirectUri, passwordCheckLifetime, brand }: Sent,
+  { forceMfa, allowRegister, hidePasswordReset, tellOfSignIns, defaultRedirectUri, passwordCheckLifetime, brand }: Sent,
   logo: Buffer | undefined,
 ) {
   const settings = {
     forceMfa,
     allowRegister,
     hidePasswordReset,
+    tellOfSignIns,
     defaultRedirectUri,
     passwordCheckLifetime: passwordCheckLifetime?.seconds,
     brand: brand && { ...brand, logo: undefined, logoHash: logo && hashOf(logo) },

@@ -5,6 +5,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { countLimit } from '#lib/limits-hit'
 import type { Call } from '#lib/rpc/headers'
+import { isBesideFormer } from '#lib/schema/releases'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../../../context.ts'
 import { checkAddress, sameAddress } from '../../email/address.ts'
@@ -37,6 +38,8 @@ export const setEmail = {
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
     const [codeId, noticeId] = [randomUUID(), randomUUID()]
     const { vouch, isOwnWord } = await vouchingFor(context, request, call)
+    // A replica of the former release does not know the fields that it needs.
+    const isOwn = call.caller.userId === request.userId && !(await isBesideFormer(context.sql))
     const change = (isNoticed: boolean): Promise<SetEmailResponse> =>
       context.store.execute({
         aggregate: { type: 'user', id: request.userId },
@@ -50,7 +53,7 @@ export const setEmail = {
           const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now)
           const word = { vouchedOn: vouch(email), callerId: call.caller.userId, isOwnWord }
           const decision = decide(user, { ...request, email }, code, word, now)
-          const notice = isNoticed && requestNotice(context, user, email, noticeId, now)
+          const notice = isNoticed && requestNotice(context, user, email, { noticeId, isOwn }, now)
           return notice ? withNotice(decision, notice) : decision
         },
         respond: ({ after, answer: verificationCode }) => ({

@@ -208,14 +208,16 @@ export class Visitor {
   async follow(answer: PageAnswer): Promise<PageAnswer> {
     if (answer.answer?.$case !== 'redirect') return answer
     const { pathname, searchParams } = new URL(answer.answer.value.location, 'http://roster')
-    if (pathname === '/ui/account') return this.account({ uiLocales: searchParams.get('ui_locales') ?? '' })
+    const [, section] = /^\/ui\/account\/?(.*)$/.exec(pathname) ?? []
+    const [uiLocales = '', outcome = ''] = ['ui_locales', 'outcome'].map((name) => searchParams.get(name) ?? '')
+    if (section !== undefined) return this.account({ section, uiLocales, outcome })
     const page = await this.show(requestOf(answer))
     return leadsTo(page, '/ui/account') ? this.follow(page) : page
   }
 }
 
 function leadsTo({ answer }: PageAnswer, path: string): boolean {
-  return answer?.$case === 'redirect' && answer.value.location.split('?')[0] === path
+  return answer?.$case === 'redirect' && answer.value.location.startsWith(path)
 }
 
 /** The request that a redirect leads to. */

@@ -1,0 +1,33 @@
+import type { TextKey } from '../texts.ts'
+
+interface Outcome {
+  text: TextKey
+  isGood: boolean
+}
+
+const good: Record<string, TextKey> = {
+  saved: 'saved',
+  'address-sent': 'addressSent',
+  'address-proved': 'addressProved',
+  'password-set': 'passwordChanged',
+}
+
+const bad: Record<string, TextKey> = {
+  'given-name-invalid': 'nameInvalid',
+  'family-name-invalid': 'nameInvalid',
+  'display-name-invalid': 'nameInvalid',
+  'language-invalid': 'languageInvalid',
+  'address-invalid': 'emailInvalid',
+  'address-same': 'addressSame',
+  'code-wrong': 'recoveryCodeWrong',
+  throttled: 'throttledLater',
+  'password-invalid': 'passwordNeedsLength',
+  'password-common': 'passwordTooCommon',
+  'last-owner': 'lastOwner',
+}
+
+/** What a page says of the form before. A word that comes from elsewhere says nothing. */
+export function outcomeOf(word: string): Outcome | undefined {
+  if (Object.hasOwn(good, word)) return { text: good[word]!, isGood: true }
+  return Object.hasOwn(bad, word) ? { text: bad[word]!, isGood: false } : undefined
+}

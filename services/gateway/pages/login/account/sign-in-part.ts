@@ -1,0 +1,11 @@
+import { html, type Html } from '../html.ts'
+import { type AccountShown, pathTo } from './account-frame.ts'
+
+/** How the person signs in. */
+export function signInPart(shown: AccountShown): Html {
+  const { text } = shown.language
+  return html`<h2>${text.howYouSignIn}</h2>
+    <ul class="list">
+      <li><strong>${text.password}</strong><br /><a href="${pathTo(shown, 'password')}">${text.changePassword}</a></li>
+    </ul>`
+}

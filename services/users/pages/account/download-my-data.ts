@@ -1,0 +1,59 @@
+import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf'
+import { ListMembershipsResponse } from '#gen/roster/grants/v1/internal_service'
+import type { DownloadMyDataRequest } from '#gen/roster/users/v1/account_service'
+import { SearchUserConsentsResponse, SearchUserSessionsResponse } from '#gen/roster/users/v1/session_service'
+import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { GetUserResponse, ListUserChangesResponse } from '#gen/roster/users/v1/user_service'
+import { registry } from '#lib/registry'
+import type { Call } from '#lib/rpc/headers'
+import { membershipsIn } from '../../../roles-there.ts'
+import type { Context } from '../../context.ts'
+import { listUserChanges } from '../../directory/operations/find/list-user-changes.ts'
+import { getUser } from '../../directory/operations/user/get-user.ts'
+import { show } from '../../openid/authorization/answer.ts'
+import { searchUserConsents } from '../../openid/consents/search-user-consents.ts'
+import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
+import { openAccount } from './open-account.ts'
+
+/** As many as a person may have of sessions and consents; of the changes, the last ones. An answer has a megabyte. */
+const most = { sessions: 500, consents: 500, changes: 500 }
+
+export async function downloadMyData(
+  context: Context,
+  request: DownloadMyDataRequest,
+  call: Call,
+): Promise<PageAnswer> {
+  const opened = await openAccount(context, request, 'data', call)
+  if ('answer' in opened) return opened.answer
+  const { userId, call: own, person } = opened
+  const paging = { cursor: '', withTotal: false }
+  const [user, sessions, consents, changes, roles] = await Promise.all([
+    getUser(context, { userId }),
+    searchUserSessions(context, { userId, limit: most.sessions, ...paging }, own),
+    searchUserConsents(context, { userId, limit: most.consents, ...paging }, own),
+    listUserChanges(context, { userId, limit: most.changes, cursor: '' }, own),
+    context.grants.listMemberships(
+      { ...membershipsIn(userId, person.signedInUser.organizationId), mostOthers: 100 },
+      own,
+    ),
+  ])
+  const data = {
+    ...spell('roster.users.v1.GetUserResponse', GetUserResponse.encode(user)),
+    ...spell('roster.users.v1.SearchUserSessionsResponse', SearchUserSessionsResponse.encode(sessions)),
+    ...spell('roster.users.v1.SearchUserConsentsResponse', SearchUserConsentsResponse.encode(consents)),
+    roles: spell('roster.grants.v1.ListMembershipsResponse', ListMembershipsResponse.encode(roles)),
+    ...spell('roster.users.v1.ListUserChangesResponse', ListUserChangesResponse.encode(changes)),
+  }
+  const content = Buffer.from(`${JSON.stringify(data, undefined, 2)}\n`)
+  return show({ $case: 'download', value: { fileName: 'my-data.json', mediaType: 'application/json', content } })
+}
+
+// As the API spells it in JSON.
+function spell(type: string, encoded: { finish(): Uint8Array }): Record<string, unknown> {
+  const desc: DescMessage = registry.getMessage(type)!
+  const { nextCursor: _, ...said } = toJson(desc, fromBinary(desc, encoded.finish()), { registry }) as Record<
+    string,
+    unknown
+  >
+  return said
+}

@@ -1,0 +1,27 @@
+import type { RemoveMeRequest } from '#gen/roster/users/v1/account_service'
+import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { RosterError } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { deleteUser } from '../../directory/operations/user/delete-user.ts'
+import { notice } from '../../openid/authorization/answer.ts'
+import { renewAtOnce } from '../../sessions/browsers/session-cookie.ts'
+import { branded } from '../sign-in/branded.ts'
+import { openAccount } from './open-account.ts'
+
+/** Somebody has to be left who can act for an organization, and for the instance. */
+const lastOwner = new Set(['LAST_ORG_OWNER', 'LAST_IAM_OWNER'])
+
+export async function removeMe(context: Context, request: RemoveMeRequest, call: Call): Promise<PageAnswer> {
+  const opened = await openAccount(context, request, 'removal', call)
+  if ('answer' in opened) return opened.answer
+  const { userId, browser, to } = opened
+  try {
+    await deleteUser(context, { userId, forgetNow: false }, opened.call)
+  } catch (error) {
+    if (error instanceof RosterError && lastOwner.has(error.reason)) return to('removal', 'last-owner')
+    throw error
+  }
+  const newBrowser = await renewAtOnce(context.sql, browser)
+  return { ...(await branded(context, notice(NoticeReason.NOTICE_REASON_REMOVED))), newBrowser }
+}

@@ -1,0 +1,17 @@
+/** The pages of an account, by their paths below `/ui/account`. The first is that of the profile. */
+export type Section = '' | 'sign-in' | 'activity' | 'apps' | 'data' | 'email' | 'password' | 'removal'
+
+/** Seconds that a first factor counts for what matters. */
+export const freshFor = 600
+
+const matters: ReadonlySet<string> = new Set<Section>(['email', 'password', 'removal'])
+
+/** How old a first factor may be for a page and its form, as `max_age` of a request has it. Empty: as old as the session. */
+export function maxAgeOf(section: string): string {
+  return matters.has(section) ? String(freshFor) : ''
+}
+
+/** The section that a path names. */
+export function sectionOf(path: string): Section {
+  return path === 'profile' ? '' : (path as Section)
+}

@@ -1,0 +1,67 @@
+import type { ShowTakeBackRequest, TakeBackEmailRequest } from '#gen/roster/users/v1/account_service'
+import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import { anonymous } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { readTakeBack } from '../../directory/email/take-back-link.ts'
+import type { TakeBack } from '../../directory/events/human.ts'
+import { type User, type UserEvent, userKey } from '../../directory/events/user.ts'
+import { hashPassword } from '../../directory/passwords/password-hashing.ts'
+import { storePassword } from '../../directory/passwords/store-password.ts'
+import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
+import { isActive } from '../../directory/states/user-state.ts'
+import { newToken } from '../../directory/tokens/token.ts'
+import { notice, show } from '../../openid/authorization/answer.ts'
+import { branded } from '../sign-in/branded.ts'
+
+export async function showTakeBack(context: Context, { secret }: ShowTakeBackRequest): Promise<PageAnswer> {
+  const meant = readTakeBack(context.keys, secret)
+  const user = meant && (await context.store.load<User>('user', meant.userId))
+  const takeBack = user && livingTakeBack(user.state, meant.noticeId, user.readAt)
+  if (!takeBack) return branded(context, notice(NoticeReason.NOTICE_REASON_LINK_EXPIRED))
+  return branded(context, show({ $case: 'takeBack', value: { secret, email: takeBack.email } }))
+}
+
+export async function takeBackEmail(
+  context: Context,
+  { secret }: TakeBackEmailRequest,
+  { clientAddress, requestId, deadline }: Call,
+): Promise<PageAnswer> {
+  const meant = readTakeBack(context.keys, secret)
+  const user = meant && (await context.store.load<User>('user', meant.userId))
+  // Hashing takes long.
+  const isDead = !user || !livingTakeBack(user.state, meant.noticeId, user.readAt)
+  if (isDead) return branded(context, notice(NoticeReason.NOTICE_REASON_LINK_EXPIRED))
+  const { userId, noticeId } = meant
+  const nobodyKnows = newToken()
+  const hash = await hashPassword(nobodyKnows, { lane: networkOf(clientAddress) ?? clientAddress, deadline })
+  const isBack = await context.store.execute({
+    aggregate: userKey(userId),
+    call: { caller: { ...anonymous, userId }, requestId, deadline },
+    decide({ state }: Aggregate<User>, now): Decision<UserEvent, boolean> {
+      const takeBack = livingTakeBack(state, noticeId, now)
+      if (!takeBack) return { events: [], answer: false }
+      const { email } = takeBack
+      return {
+        events: [
+          // The link came by mail to this address, so it proves that.
+          { type: 'email.changed', payload: { email, isVerified: true, vouchedOn: 'instance', takenBack: noticeId } },
+          // Who changed the address knew the password. With it end all sessions and authorizations.
+          { type: 'password.changed', payload: {} },
+        ],
+        writes: storePassword(userId, hash, ''),
+        answer: true,
+      }
+    },
+    respond: ({ answer }) => answer,
+  })
+  const reason = isBack ? NoticeReason.NOTICE_REASON_TAKEN_BACK : NoticeReason.NOTICE_REASON_LINK_EXPIRED
+  return branded(context, notice(reason))
+}
+
+function livingTakeBack(user: User | undefined, noticeId: string, now: Date): TakeBack | undefined {
+  const found = isActive(user) ? user?.human?.takeBacks?.find((one) => one.noticeId === noticeId) : undefined
+  return found && Date.parse(found.until) > now.getTime() ? found : undefined
+}
