@@ -85,6 +85,7 @@ import { setSession } from './sessions/operations/set-session.ts'
 import { deleteUserSessions } from './sessions/operations/delete-user-sessions.ts'
 import { searchSessions } from './sessions/operations/search-sessions.ts'
 import { searchMySessions, searchUserSessions } from './sessions/operations/search-user-sessions.ts'
+import { searchUserSignIns } from './sessions/operations/search-user-sign-ins.ts'
 import { updateHumanProfile } from './directory/operations/user/update-human-profile.ts'
 import { updateMachine } from './directory/operations/user/update-machine.ts'
 import { updateUserName } from './directory/operations/user/update-user-name.ts'
@@ -260,6 +261,7 @@ const users: StoringService<Config, Context> = {
       deleteSession,
       searchMySessions,
       searchUserSessions,
+      searchUserSignIns,
       deleteUserSessions,
       searchUserConsents,
       withdrawConsent,
