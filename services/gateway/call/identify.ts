@@ -63,7 +63,13 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
   // What is traced here names its own span in the request to the service.
   const foreign = isTrusted && !telemetry.tracing ? header('traceparent') : undefined
   const traceparent = isTraceparent(foreign) ? foreign : ''
-  const facts = { requestId, clientAddress, userAgent: userAgentOf(header), traceparent, ...readConditions(method, header) }
+  const facts = {
+    requestId,
+    clientAddress,
+    userAgent: userAgentOf(header),
+    traceparent,
+    ...readConditions(method, header),
+  }
   if (facts.idempotencyKey !== undefined) rates.admitKey(method, clientAddress)
   return {
     gateway,

@@ -16,3 +16,14 @@ create table sign_in_records (
 );
 
 create index sign_in_records_by_time on sign_in_records (at);
+
+-- How often signing in as a person failed in an hour, and why.
+create table sign_in_failures (
+  user_id text not null,
+  hour timestamptz not null,
+  cause text collate "C" not null,
+  count integer not null,
+  primary key (user_id, hour, cause)
+);
+
+create index sign_in_failures_by_time on sign_in_failures (hour);

@@ -15,6 +15,7 @@ export const deletedWithUser = [
   'unsent_mails',
   'failed_sign_ins',
   'sign_in_records',
+  'sign_in_failures',
   'browser_sessions',
   'known_browsers',
   'half_done_sessions',

@@ -33,7 +33,13 @@ export async function signInToRequest(
   const { clientId } = row.parameters
   const openIn = async (at: Browser): Promise<SignedInTo> => ({
     browser: at,
-    ...(await openBrowserSession(context, proved, at, { writes: (session) => [goOn(session)], guards, clientId }, call)),
+    ...(await openBrowserSession(
+      context,
+      proved,
+      at,
+      { writes: (session) => [goOn(session)], guards, clientId },
+      call,
+    )),
   })
   try {
     return await openIn(browser)

@@ -1,4 +1,4 @@
-import bowser from 'bowser'
+import { parse } from 'bowser'
 import { SignInDevice } from '#gen/roster/users/v1/session_service'
 
 /** What a client says of itself. Empty: it says nothing, or nothing that is known. */
@@ -14,7 +14,7 @@ const longest = 40
 /** Reads the header User-Agent. What is no browser is named by its first product, such as `curl`. */
 export function parseUserAgent(userAgent: string): ParsedUserAgent {
   if (userAgent === '') return { browser: '', system: '', device: SignInDevice.SIGN_IN_DEVICE_UNSPECIFIED }
-  const { browser, os, platform } = bowser.parse(userAgent)
+  const { browser, os, platform } = parse(userAgent)
   return {
     browser: cut(browser.name ?? /^[\w.-]+/.exec(userAgent)?.[0]),
     system: cut(os.name),

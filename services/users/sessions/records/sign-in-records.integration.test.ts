@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SignInDevice } from '#gen/roster/users/v1/session_service'
+import { SignInDevice, SignInFailureCause } from '#gen/roster/users/v1/session_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
 import { anonymous } from '#lib/rpc/caller'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { addOTPEmail } from '../../directory/operations/user/otp-email.ts'
+import { lockUser } from '../../directory/operations/user/lock-user.ts'
 import { deleteUser } from '../../directory/operations/user/delete-user.ts'
 import { findCode } from '../../directory/secrets/one-time-codes.ts'
 import { addPerson, noteApplication, nothingNewer, Visitor } from '../../openid/authorization/testing/visitors.ts'
 import { callIn, openUsers, serveDomains, signInBy, type TestUsers } from '../../testing/test-users.ts'
 import { deleteSession } from '../operations/delete-session.ts'
 import { searchUserSessions } from '../operations/search-user-sessions.ts'
+import { searchUserSignInFailures } from '../operations/search-user-sign-in-failures.ts'
 import { searchUserSignIns } from '../operations/search-user-sign-ins.ts'
 import { setSession } from '../operations/set-session.ts'
 import { deleteRecords } from './sign-in-records.ts'
@@ -131,6 +133,75 @@ describe('a sign-in', () => {
   })
 })
 
+describe('failures', () => {
+  const failuresOf = async (userId: string, more: object = {}) =>
+    searchUserSignInFailures(users, { userId, limit: 0, cursor: '', withTotal: true, ...more }, callIn('acme'))
+  const fail = (name: string, clientAddress = '198.51.100.9') =>
+    signInBy(
+      users,
+      { loginName: name, password: 'wrong-password' },
+      { ...callIn(''), caller: anonymous, clientAddress },
+    ).catch(() => undefined)
+  const counted = async (userId: string, more: object = {}) =>
+    (await failuresOf(userId, more)).failures.map(({ cause, count }) => [cause, count])
+  const {
+    SIGN_IN_FAILURE_CAUSE_PASSWORD_WRONG: wrong,
+    SIGN_IN_FAILURE_CAUSE_CODE_WRONG: code,
+    SIGN_IN_FAILURE_CAUSE_USER_NOT_ACTIVE: notActive,
+    SIGN_IN_FAILURE_CAUSE_THROTTLED: throttled,
+  } = SignInFailureCause
+
+  test('of a known person are counted by hour and cause, and forgotten with it', async () => {
+    const userId = await addPerson(users, 'guessed')
+    await addOTPEmail.handle(users, { userId }, callIn('acme'))
+    const { sessionId, sessionToken } = await signIn('guessed')
+    const asked = { sessionId, sessionToken, password: '', otpEmail: undefined, lifetime: undefined }
+    await expect(setSession.handle(users, { ...asked, otpEmailCode: 'WRONG' }, callIn('acme'))).rejects.toThrow()
+    for (let tries = 0; tries < 3; tries++) await fail('guessed')
+    await expect
+      .poll(() => counted(userId), { timeout: 15_000 })
+      .toEqual([
+        [wrong, 3],
+        [code, 1],
+      ])
+    await shiftClock(users.sql, '2 hours')
+    try {
+      await fail('guessed')
+      await expect
+        .poll(() => counted(userId), { timeout: 15_000 })
+        .toEqual([
+          [wrong, 1],
+          [wrong, 3],
+          [code, 1],
+        ])
+    } finally {
+      await shiftClock(users.sql, '0 hours')
+    }
+    const { nextCursor, failures } = await failuresOf(userId, { limit: 1 })
+    expect(failures[0]!.hour!.getTime() % 3_600_000).toBe(0)
+    expect(await counted(userId, { cursor: nextCursor })).toEqual([
+      [wrong, 3],
+      [code, 1],
+    ])
+    await fail('guessed')
+    await deleteUser(users, { userId, forgetNow: false }, callIn('acme'))
+    await users.failureCounts.stop()
+    expect(await users.sql`select from sign_in_failures where user_id = ${userId}`).toHaveLength(0)
+  })
+
+  test('also where the person may not sign in, or nothing was checked', async () => {
+    const userId = await addPerson(users, 'locked')
+    await lockUser(users, { userId }, callIn('acme'))
+    // The limits of the other address are full, since the clock was set back.
+    for (let tries = 0; tries < 7; tries++) await fail('locked', '192.0.2.10')
+    await users.failureCounts.stop()
+    expect(await counted(userId)).toEqual([
+      [notActive, 5],
+      [throttled, 2],
+    ])
+  })
+})
+
 describe('sign-ins', () => {
   test('are found in pages, the newest first, and a thousand of a person are kept', async () => {
     const userId = await addPerson(users, 'often')
@@ -149,13 +220,15 @@ describe('sign-ins', () => {
   test('are deleted after so many days, and with 0 none is kept', async () => {
     const userId = await addPerson(users, 'old')
     await signIn('old')
+    await users.sql`insert into sign_in_failures values (${userId}, roster_now(), 'throttled', 1)`
+    const failures = () => users.sql`select from sign_in_failures where user_id = ${userId}`
     await shiftClock(users.sql, '89 days')
     try {
       await deleteRecords(users)
-      expect(await rowsOf(userId)).toHaveLength(1)
+      expect([(await rowsOf(userId)).length, (await failures()).length]).toEqual([1, 1])
       await shiftClock(users.sql, '90 days')
       await deleteRecords(users)
-      expect(await rowsOf(userId)).toHaveLength(0)
+      expect([(await rowsOf(userId)).length, (await failures()).length]).toEqual([0, 0])
     } finally {
       await shiftClock(users.sql, '0 days')
     }

@@ -41,10 +41,7 @@ export async function openRecord(
   if (config.SIGN_IN_RECORD_DAYS === 0) return () => []
   if (!factorKinds[kind].isFirst) return (sessionId, partial) => [addFactor(userId, sessionId, kind, partial)]
   // A replica of the former release would leave the rows of somebody whom it erases.
-  const [keys, isBeside] = await Promise.all([
-    orUnavailable(findKeys(sql, personal, [userId])),
-    isBesideFormer(sql),
-  ])
+  const [keys, isBeside] = await Promise.all([orUnavailable(findKeys(sql, personal, [userId])), isBesideFormer(sql)])
   const key = keys.get(userId)
   if (!key || isBeside) return () => []
   const id = uuid()
@@ -89,10 +86,11 @@ export async function readClients(
   })
 }
 
-/** Deletes records that are older than the setting says. */
+/** Deletes records and counts that are older than the setting says. */
 export async function deleteRecords({ sql, config }: Pick<Context, 'sql' | 'config'>): Promise<void> {
-  const days = config.SIGN_IN_RECORD_DAYS
-  await deleteInPortions(sql, 'sign_in_records', sql`at <= roster_now() - make_interval(days => ${days})`)
+  const end = sql`roster_now() - make_interval(days => ${config.SIGN_IN_RECORD_DAYS})`
+  await deleteInPortions(sql, 'sign_in_records', sql`at <= ${end}`)
+  await deleteInPortions(sql, 'sign_in_failures', sql`hour <= ${end}`)
 }
 
 // What it is encrypted for: in no other row can it be read.
