@@ -15,6 +15,8 @@ export interface Call {
   deadline: number
   /** The client's address, for throttling; empty between services. */
   clientAddress: string
+  /** The client's header User-Agent, as printable ASCII and cut; missing where it sent none, and between services. */
+  userAgent?: string | undefined
   /** W3C trace context of the caller. Empty where nothing traces the call. */
   traceparent: string
   /** The id of the event that made a service act by itself, such as `users-17`. Only between services. */
@@ -44,6 +46,7 @@ export function writeHeaders(call: Call, service: string, sign: SignCaller | und
     'roster-request-id': call.requestId,
     'roster-deadline': String(call.deadline),
     'roster-client': call.clientAddress || undefined,
+    'roster-user-agent': call.userAgent || undefined,
     traceparent: call.traceparent || undefined,
     'roster-cause': call.cause || undefined,
     'idempotency-key': call.idempotencyKey,
@@ -74,6 +77,7 @@ export function readHeaders(headers: MsgHdrs | undefined, readCaller: ReadCaller
     deadline: Number(get('roster-deadline')) || Date.now() + 10_000,
     clientAddress: get('roster-client'),
     traceparent: get('traceparent'),
+    ...(get('roster-user-agent') && { userAgent: get('roster-user-agent') }),
     ...(get('roster-cause') && { cause: get('roster-cause') }),
     ...(get('idempotency-key') && { idempotencyKey: get('idempotency-key') }),
     ...(get('if-match') && { ifMatch: sequencesOf(get('if-match')) }),

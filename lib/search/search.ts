@@ -18,7 +18,7 @@ export interface Search extends Asked {
 /** An order of rows, by columns that are never null and unique together. An index has the columns that `where` fixes,
  * and then these. */
 export interface Order {
-  by: { column: Fragment; type: 'text' | 'bigint' | 'timestamptz' }[]
+  by: { column: Fragment; type: 'text' | 'bigint' | 'timestamptz' | 'uuid' }[]
   descending?: boolean
 }
 

@@ -62,6 +62,10 @@ export const settings = {
     'The most sessions of a user at a time. One more ends the oldest',
     integer(1, 1000, 100),
   ),
+  SIGN_IN_RECORD_DAYS: described(
+    'Days that Roster keeps where people signed in: [what is kept of a person](privacy.md). 0: it keeps nothing of that, and deletes what it has',
+    integer(0, 365, 90),
+  ),
   REFRESH_IDLE_LIFETIME: described(
     'Seconds that an unused refresh token of a person lives',
     integer(60, 365 * 86_400, 30 * 86_400),

@@ -29,7 +29,16 @@ export interface Context {
   log: Log
   afterResponse: AfterResponse
   secretUses: SecretUses
+  failureCounts: FailureCounts
 }
+
+/** Counts failed sign-ins of people by hour and cause. */
+export interface FailureCounts {
+  /** It is stored some seconds later, so that no answer waits for it, or takes longer for a user who is there. */
+  note(userId: string, cause: FailureCause): void
+}
+
+export type FailureCause = 'password-wrong' | 'code-wrong' | 'user-not-active' | 'throttled'
 
 /** Notes when applications last proved who they are by which secret. */
 export interface SecretUses {

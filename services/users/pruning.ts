@@ -8,15 +8,17 @@ import type { Context } from './context.ts'
 import { deleteAddresses } from './directory/rate-limits/known-addresses.ts'
 import { pruneSessions } from './sessions/sessions.ts'
 import { deleteUsed } from './openid/clients/single-use.ts'
+import { deleteRecords } from './sessions/records/sign-in-records.ts'
 import { deleteFullBuckets } from './directory/rate-limits/token-buckets.ts'
 
 const every = 10 * 60_000
 
 /**
  * Removes data that time has made useless. These are expired tokens, secrets, codes, assertions and proofs, and
- * counts of past times. Also addresses that are no longer signed in from, and sessions that ended long ago.
+ * counts of past times. Also addresses that are no longer signed in from, records of sign-ins, and sessions that ended long ago.
  */
-export function startPruning({ sql, log }: Context): { stop(): void } {
+export function startPruning(context: Context): { stop(): void } {
+  const { sql, log } = context
   const prune = async () => {
     await deleteAddresses(sql)
     await pruneSessions(sql)
@@ -26,6 +28,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
     await deleteRequests(sql)
     await deleteKnownBrowsers(sql)
     await deleteBrowsers(sql)
+    await deleteRecords(context)
     for (const table of [
       'tokens',
       'half_done_sessions',

@@ -45,6 +45,7 @@ import { changeMyEmail } from './pages/account/change-my-email.ts'
 import { changeMyPassword } from './pages/account/change-my-password.ts'
 import { changeMyProfile } from './pages/account/change-my-profile.ts'
 import { downloadMyData } from './pages/account/download-my-data.ts'
+import { disownSession } from './pages/account/disown-session.ts'
 import { endMySession } from './pages/account/end-my-session.ts'
 import { proveMyEmail } from './pages/account/prove-my-email.ts'
 import { removeMe } from './pages/account/remove-me.ts'
@@ -85,6 +86,8 @@ import { setSession } from './sessions/operations/set-session.ts'
 import { deleteUserSessions } from './sessions/operations/delete-user-sessions.ts'
 import { searchSessions } from './sessions/operations/search-sessions.ts'
 import { searchMySessions, searchUserSessions } from './sessions/operations/search-user-sessions.ts'
+import { searchUserSignIns } from './sessions/operations/search-user-sign-ins.ts'
+import { searchUserSignInFailures } from './sessions/operations/search-user-sign-in-failures.ts'
 import { updateHumanProfile } from './directory/operations/user/update-human-profile.ts'
 import { updateMachine } from './directory/operations/user/update-machine.ts'
 import { updateUserName } from './directory/operations/user/update-user-name.ts'
@@ -153,6 +156,7 @@ import { surplusSessions } from './sessions/surplus.ts'
 import { fillFoundUsers } from './directory/search/found-users.ts'
 import { openIdTokenKeys } from './openid/tokens/keys/id-token-keys.ts'
 import { openSigningKeys } from './openid/tokens/keys/signing-keys.ts'
+import { openFailureCounts } from './directory/passwords/failure-counts.ts'
 import { openSecretUses } from './openid/clients/secret-uses.ts'
 import { openAfterResponse } from './after-response.ts'
 import { model } from './model.ts'
@@ -172,6 +176,7 @@ const users: StoringService<Config, Context> = {
     const idTokenKeys = await untilReachable(nats.waits, () => openIdTokenKeys(sql, keys, config, log))
     const afterResponse = openAfterResponse(log)
     const secretUses = openSecretUses(sql, log)
+    const failureCounts = openFailureCounts(sql, config, log)
     const rolesElsewhere = createRolesElsewhere(nats, async (userId, organizationId) => {
       const call = { requestId: '', deadline: Date.now() + 5000 }
       return rolesThere(await grants.listMemberships(membershipsIn(userId, organizationId), call), organizationId)
@@ -190,6 +195,7 @@ const users: StoringService<Config, Context> = {
       log,
       afterResponse,
       secretUses,
+      failureCounts,
     }
     const ownFeed: Feed<object> = (request) => feed({}, request)
     await fillFoundUsers(sql, personal)
@@ -212,6 +218,7 @@ const users: StoringService<Config, Context> = {
       idTokenKeys,
       afterResponse,
       secretUses,
+      failureCounts,
       rolesElsewhere,
     ]
     return { context, background }
@@ -260,6 +267,8 @@ const users: StoringService<Config, Context> = {
       deleteSession,
       searchMySessions,
       searchUserSessions,
+      searchUserSignIns,
+      searchUserSignInFailures,
       deleteUserSessions,
       searchUserConsents,
       withdrawConsent,
@@ -314,6 +323,7 @@ const users: StoringService<Config, Context> = {
       downloadMyData,
       removeMe,
       endMySession,
+      disownSession,
       withdrawMyConsent,
       leaveAccount,
     }),

@@ -37,6 +37,7 @@ const exceptions: Record<string, string> = {
   'users.v1.AuthRequest.hint_user_id': "ZITADEL's message",
   'users.v1.AuthRequest.id': "ZITADEL's message, whose id came with the address of the page",
   'users.v1.GetGeneralSettingsResponse.default_org_id': "ZITADEL's message",
+  'users.v1.SignInRecord.id': 'no operation takes it',
   'users.v1.UserFactor.id': "ZITADEL's message",
 }
 

@@ -6,7 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Method } from '#lib/rpc/methods'
 import { checkOrigin } from './check-origin.ts'
 import { readConditions } from './conditions.ts'
-import type { Header } from '../listen/headers.ts'
+import { type Header, userAgentOf } from '../listen/headers.ts'
 import type { Credentials } from '../auth/authenticate.ts'
 import type { ArrivedCall } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
@@ -63,7 +63,13 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
   // What is traced here names its own span in the request to the service.
   const foreign = isTrusted && !telemetry.tracing ? header('traceparent') : undefined
   const traceparent = isTraceparent(foreign) ? foreign : ''
-  const facts = { requestId, clientAddress, traceparent, ...readConditions(method, header) }
+  const facts = {
+    requestId,
+    clientAddress,
+    userAgent: userAgentOf(header),
+    traceparent,
+    ...readConditions(method, header),
+  }
   if (facts.idempotencyKey !== undefined) rates.admitKey(method, clientAddress)
   return {
     gateway,

@@ -11,6 +11,7 @@ const none: ReadonlySet<string> = new Set()
 const lists = new Set([
   'x-forwarded-for',
   'x-request-id',
+  'user-agent',
   'traceparent',
   'accept-encoding',
   'grpc-accept-encoding',
@@ -41,6 +42,13 @@ function findRepeated(raw: readonly string[]): Set<string> {
     seen.add(name)
   }
   return repeated
+}
+
+const longestUserAgent = 512
+
+/** What a client says of itself: printable ASCII, and not more than browsers say. */
+export function userAgentOf(header: Header): string {
+  return (header('user-agent') ?? '').slice(0, longestUserAgent).replace(/[^\x20-\x7e]/g, '')
 }
 
 /** The request id that the client sent where it is 1 to 128 visible ASCII characters, else a new one. */

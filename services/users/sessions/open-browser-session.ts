@@ -18,6 +18,8 @@ import { recordFactor } from './record-factor.ts'
 export interface Along {
   writes(session: { sessionId: string; userId: string }): Write[]
   guards: Guard[]
+  /** The client id of the application that the user signs in to. */
+  clientId?: string | undefined
 }
 
 /**
@@ -30,7 +32,7 @@ export async function openBrowserSession(
   factor: ProvedFactor,
   browser: Browser,
   along: Along,
-  call: Pick<Call, 'requestId' | 'deadline'>,
+  call: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>,
 ): Promise<{ newValue: string; sessionId: string; missingFactors: AuthenticationMethodType[] }> {
   const { sql, store, keys } = context
   const { userId } = factor.user
@@ -53,6 +55,7 @@ export async function openBrowserSession(
     {
       session: goesOn ? found : undefined,
       browserId: browser.id,
+      clientId: along.clientId,
       gone: new Superseded(),
       writes: (session) => [...keepSession(browser, userId, session.sessionId), ...writes, ...along.writes(session)],
       guards: [guard, ...along.guards],

@@ -20,6 +20,7 @@ import type { ProvedFactor } from './factors/factor.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
 import { checkedFactors, type LoginPolicy } from './login-policy/login-policy.ts'
+import { openRecord } from './records/sign-in-records.ts'
 import { missingMethods } from './session-tokens.ts'
 import { sessionNotFound, storeSession } from './sessions.ts'
 
@@ -33,6 +34,8 @@ export interface Target {
   lifetime?: number | undefined
   /** Of a session in a browser, which nobody has the token of. */
   browserId?: string
+  /** The client id of the application that the user signs in to. */
+  clientId?: string | undefined
   /** The error where the session that goes on has changed, or is over. Default: SESSION_NOT_FOUND. */
   gone?: Error
   writes?(session: { sessionId: string; userId: string }): Write[]
@@ -56,10 +59,13 @@ export async function recordFactor(
   context: Context,
   { kind, user: { userId, organizationId }, holds, ...factor }: ProvedFactor,
   target: Target,
-  { caller, requestId, deadline, once }: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>,
+  { caller, requestId, deadline, once, ...client }: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>,
 ): Promise<RecordedFactor> {
   const { config, sql, store } = context
-  const policy = await loadLoginPolicy(context, organizationId)
+  const [policy, record] = await Promise.all([
+    loadLoginPolicy(context, organizationId),
+    openRecord(context, { userId, kind, clientId: target.clientId }, client),
+  ])
   const known = target.session
   const isOfBrowser = target.browserId !== undefined
   const sessionId = known?.id ?? target.sessionId ?? uuid()
@@ -96,7 +102,12 @@ export async function recordFactor(
       return {
         organizationId,
         events: [event],
-        writes: [token, ...factor.writes, ...(target.writes?.({ sessionId, userId }) ?? [])],
+        writes: [
+          token,
+          ...record(sessionId, partial === true),
+          ...factor.writes,
+          ...(target.writes?.({ sessionId, userId }) ?? []),
+        ],
         guards: [...factor.guards, ...(target.guards ?? [])],
         uses: factor.uses,
         answer: { end, missingFactors: missing },

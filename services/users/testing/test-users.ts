@@ -9,6 +9,7 @@ import { openDatabase } from '#lib/database/database'
 import { migrate } from '#lib/schema/migrate'
 import { openPersonal } from '#lib/encryption/personal'
 import { createStore } from '#lib/eventstore/store'
+import type { Service } from '#lib/process'
 import { createLog } from '#lib/log'
 import { connectNats } from '#lib/nats/connect-nats'
 import { createClient } from '#lib/rpc/call'
@@ -17,7 +18,8 @@ import type { Call } from '#lib/rpc/headers'
 import { serve, served } from '#lib/rpc/serve'
 import { testCallerKeys, testReader } from '#test/support/caller-keys'
 import { readUsersConfig } from '../config.ts'
-import type { Context } from '../context.ts'
+import type { Context, FailureCounts } from '../context.ts'
+import { openFailureCounts } from '../directory/passwords/failure-counts.ts'
 import { openSecretUses } from '../openid/clients/secret-uses.ts'
 import { openAfterResponse } from '../after-response.ts'
 import { openIdTokenKeys } from '../openid/tokens/keys/id-token-keys.ts'
@@ -31,6 +33,7 @@ const encryptionKey = randomBytes(32).toString('base64')
 
 export interface TestUsers extends Context {
   tokenFile: string
+  failureCounts: FailureCounts & Service
   stop(): Promise<void>
 }
 
@@ -53,6 +56,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const idTokenKeys = await openIdTokenKeys(sql, config.ROSTER_ENCRYPTION_KEY, config, silent)
   const afterResponse = openAfterResponse(silent)
   const secretUses = openSecretUses(sql, silent)
+  const failureCounts = openFailureCounts(sql, config, silent)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {
     config,
@@ -65,6 +69,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     log: silent,
     afterResponse,
     secretUses,
+    failureCounts,
     grants: createClient(nats, GrantsInternal, internalCalls.users.grants),
     rolesElsewhere: { find: async () => ({}) },
     announceMail: () => {},
@@ -72,6 +77,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     async stop() {
       await afterResponse.stop()
       await secretUses.stop()
+      await failureCounts.stop()
       signingKeys.stop()
       idTokenKeys.stop()
       await nats.connection.close()

@@ -162,6 +162,12 @@ export const pageDoors: Record<string, PageDoor> = {
       return formOn(await browser.visit('/ui/account/activity'), { session_id: sessionId }, '/ui/account/session')
     },
   },
+  DisownSession: {
+    async prepare({ browser, person: { userName: loginName, password } }) {
+      const { sessionId } = ok(await call('CreateSession', { loginName, password }))
+      return formOn(await browser.visit('/ui/account/activity'), { session_id: sessionId }, '/ui/account/not-me')
+    },
+  },
   WithdrawMyConsent: {
     async prepare({ browser, asking, person }) {
       await callbackOf(person, authorizePath(asking), browser)

@@ -56,6 +56,7 @@ const forms: Record<string, Record<string, string>> = {
   CheckCode: { action: 'check' },
   Decide: { action: 'allow' },
   DownloadMyData: {},
+  DisownSession: { session_id: 'x' },
   EndMySession: { session_id: 'x' },
   FinishRecovery: { action: 'finish' },
   FinishRegistration: { action: 'finish' },

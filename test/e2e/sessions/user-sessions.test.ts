@@ -39,6 +39,23 @@ describe.each(over('grpc-web'))('over $encoding', ({ call }) => {
     expect(seen.some(({ isCurrent }: any) => isCurrent)).toBe(false)
   })
 
+  test('SearchUserSignIns and SearchUserSignInFailures show a user and its managers what came, and from where', async () => {
+    const human = await newMember(home, [])
+    const { userId, userName: loginName } = human
+    expect(reason(await call('CreateSession', { loginName, password: 'Wrong-Password-1' }, undefined))).toBe(
+      'CREDENTIALS_INVALID',
+    )
+    for (const reader of [human, manager]) {
+      const { signIns, total } = ok(await call('SearchUserSignIns', { userId, withTotal: true }, reader))
+      expect([signIns.length, total]).toEqual([1, 1])
+      expect(signIns[0]).toMatchObject({ isLiving: true, client: { address: expect.stringMatching(/[.:]/) } })
+      const failures = async () => ok(await call('SearchUserSignInFailures', { userId }, reader)).failures
+      await expect
+        .poll(failures, { timeout: 15_000 })
+        .toEqual([{ hour: expect.anything(), cause: expect.anything(), count: 1 }])
+    }
+  })
+
   test('DeleteUserSessions ends every session of a user, for the user and for its managers', async () => {
     for (const byManager of [true, false]) {
       const human = await newMember(home, [])

@@ -9,6 +9,9 @@ import { readPageRequest } from './read.ts'
 import { checkSender } from './sender.ts'
 import { redirectTo, writePage } from './write.ts'
 
+/** A page has no caller, no organization and no conditions. What the browser says of itself is kept of sign-ins. */
+const believed = new Set(['traceparent', 'user-agent'])
+
 /** Answers a browser: a link or a form comes in, and a page or a redirect goes out. */
 export async function serveBrowser(gateway: Gateway, exchange: Exchange, match: Match): Promise<void> {
   const { PUBLIC_URL } = gateway.config
@@ -16,8 +19,7 @@ export async function serveBrowser(gateway: Gateway, exchange: Exchange, match: 
   const arrival = arrive(gateway, exchange, method, 'page', () => undefined)
   const answer = await perform(
     gateway,
-    // A page has no caller, no organization and no conditions.
-    { ...arrival, header: (name) => (name === 'traceparent' ? exchange.header(name) : undefined) },
+    { ...arrival, header: (name) => (believed.has(name) ? exchange.header(name) : undefined) },
     (allowance) => {
       checkSender(exchange.request, method.desc.input, PUBLIC_URL)
       return readPageRequest(exchange, match, allowance, PUBLIC_URL)

@@ -14,6 +14,8 @@ export const deletedWithUser = [
   'login_addresses',
   'unsent_mails',
   'failed_sign_ins',
+  'sign_in_records',
+  'sign_in_failures',
   'browser_sessions',
   'known_browsers',
   'half_done_sessions',

@@ -70,6 +70,10 @@ export async function beginAttempt(
     userId: user?.userId,
     address,
     isKnown: known !== undefined,
+  }).catch((error: unknown) => {
+    const isThrottled = error instanceof RosterError && error.reason === 'SIGN_IN_THROTTLED'
+    if (isThrottled && user?.state.human) context.failureCounts.note(user.userId, 'throttled')
+    throw error
   })
   return { user, known, ...attempt }
 }

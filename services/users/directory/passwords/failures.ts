@@ -9,6 +9,7 @@ import type { Context } from '../../context.ts'
 import { type SignIn, type SignInEvent, signInType } from '../events/sign-in.ts'
 import { userKey } from '../events/user.ts'
 import type { LoginUser } from '../login-names/login-user.ts'
+import { isActive } from '../states/user-state.ts'
 
 const countFor = 60
 const workFor = 30_000
@@ -17,7 +18,9 @@ const mostAtOnce = 500
 
 /** Records a failed sign-in of a human after the answer, so that the time of the answer reveals nothing of the user. */
 export function recordLater(context: Context, lane: string, user: LoginUser | undefined, call: Call): void {
-  if (user?.state.human) context.afterResponse.run(lane, () => recordFailure(context, user, call.requestId))
+  if (!user?.state.human) return
+  context.failureCounts.note(user.userId, isActive(user.state) ? 'password-wrong' : 'user-not-active')
+  context.afterResponse.run(lane, () => recordFailure(context, user, call.requestId))
 }
 
 /** Counts a failed sign-in. The first one of a minute is an event. */

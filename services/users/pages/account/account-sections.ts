@@ -7,6 +7,7 @@ import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { searchUserConsents } from '../../openid/consents/search-user-consents.ts'
 import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
+import { searchUserSignIns } from '../../sessions/operations/search-user-sign-ins.ts'
 import type { Section } from './sections.ts'
 
 /** What a page has beside what every page of an account has. `call`: made by the person. */
@@ -25,9 +26,13 @@ export const accountSections: Record<Section, Shows> = {
     return { profile: { ...names, language: preferredLanguage, userName: user.userName } }
   },
   'sign-in': () => ({}),
-  async activity(context, { signedInUser: { userId } }, { sessionsCursor }, call) {
-    const find = (paging: Paging) => searchUserSessions(context, { userId, ...paging }, call)
-    return { sessions: await partOf(sessionsCursor, find) }
+  async activity(context, { signedInUser: { userId } }, { sessionsCursor, signInsCursor }, call) {
+    const keptDays = context.config.SIGN_IN_RECORD_DAYS
+    const [sessions, signIns] = await Promise.all([
+      partOf(sessionsCursor, (paging) => searchUserSessions(context, { userId, ...paging }, call)),
+      partOf(signInsCursor, (paging) => searchUserSignIns(context, { userId, ...paging }, call)),
+    ])
+    return { sessions, ...(keptDays > 0 && { signIns: { ...signIns, keptDays } }) }
   },
   async apps(context, { signedInUser: { userId } }, { consentsCursor }, call) {
     const find = (paging: Paging) => searchUserConsents(context, { userId, ...paging }, call)

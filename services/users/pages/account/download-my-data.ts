@@ -1,7 +1,11 @@
 import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf'
 import { ListMembershipsResponse } from '#gen/roster/grants/v1/internal_service'
 import type { DownloadMyDataRequest } from '#gen/roster/users/v1/account_service'
-import { SearchUserConsentsResponse, SearchUserSessionsResponse } from '#gen/roster/users/v1/session_service'
+import {
+  SearchUserConsentsResponse,
+  SearchUserSessionsResponse,
+  SearchUserSignInsResponse,
+} from '#gen/roster/users/v1/session_service'
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { GetUserResponse, ListUserChangesResponse } from '#gen/roster/users/v1/user_service'
 import { registry } from '#lib/registry'
@@ -13,10 +17,11 @@ import { getUser } from '../../directory/operations/user/get-user.ts'
 import { show } from '../../openid/authorization/answer.ts'
 import { searchUserConsents } from '../../openid/consents/search-user-consents.ts'
 import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
+import { searchUserSignIns } from '../../sessions/operations/search-user-sign-ins.ts'
 import { openAccount } from './open-account.ts'
 
-/** As many as a person may have of sessions and consents; of the changes, the last ones. An answer has a megabyte. */
-const most = { sessions: 500, consents: 500, changes: 500 }
+/** As many as a person may have of sessions and consents; of the sign-ins and changes, the last ones. An answer has a megabyte. */
+const most = { sessions: 500, signIns: 500, consents: 500, changes: 500 }
 
 export async function downloadMyData(
   context: Context,
@@ -27,9 +32,10 @@ export async function downloadMyData(
   if ('answer' in opened) return opened.answer
   const { userId, call: own, person } = opened
   const paging = { cursor: '', withTotal: false }
-  const [user, sessions, consents, changes, roles] = await Promise.all([
+  const [user, sessions, signIns, consents, changes, roles] = await Promise.all([
     getUser(context, { userId }),
     searchUserSessions(context, { userId, limit: most.sessions, ...paging }, own),
+    searchUserSignIns(context, { userId, limit: most.signIns, ...paging }, own),
     searchUserConsents(context, { userId, limit: most.consents, ...paging }, own),
     listUserChanges(context, { userId, limit: most.changes, cursor: '' }, own),
     context.grants.listMemberships(
@@ -40,6 +46,7 @@ export async function downloadMyData(
   const data = {
     ...spell('roster.users.v1.GetUserResponse', GetUserResponse.encode(user)),
     ...spell('roster.users.v1.SearchUserSessionsResponse', SearchUserSessionsResponse.encode(sessions)),
+    ...spell('roster.users.v1.SearchUserSignInsResponse', SearchUserSignInsResponse.encode(signIns)),
     ...spell('roster.users.v1.SearchUserConsentsResponse', SearchUserConsentsResponse.encode(consents)),
     roles: spell('roster.grants.v1.ListMembershipsResponse', ListMembershipsResponse.encode(roles)),
     ...spell('roster.users.v1.ListUserChangesResponse', ListUserChangesResponse.encode(changes)),

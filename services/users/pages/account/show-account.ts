@@ -54,6 +54,7 @@ async function accountPage(
     passwordMax: 0,
     forgetAfterDays: 0,
     takeBackHours: 0,
+    signIns: undefined,
     ...(await accountSections[section](context, person, request, madeBy(person, call))),
   }
 }

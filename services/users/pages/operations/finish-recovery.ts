@@ -92,6 +92,7 @@ async function signIn(context: Context, { row, browser }: OpenedRequest, userId:
   const along = {
     writes: (of: { sessionId: string; userId: string }) => [advance(context.keys, row.id, { chosen: true }, of)],
     guards: [stillOpen(row.id)],
+    clientId: row.parameters.clientId,
   }
   try {
     const { newValue } = await openBrowserSession(context, provedPassword(user), browser, along, call)

@@ -143,7 +143,11 @@ async function signUp(
     context,
     provedPassword(user),
     browser,
-    { writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)], guards },
+    {
+      writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)],
+      guards,
+      clientId: row.parameters.clientId,
+    },
     call,
   )
   await rememberAddress(context, user.userId, call.clientAddress, undefined).catch((error: unknown) =>

@@ -30,9 +30,16 @@ export async function signInToRequest(
   const { sql, keys } = context
   const guards = [stillOpen(row.id)]
   const goOn = advance.bind(undefined, keys, row.id, { chosen: true })
+  const { clientId } = row.parameters
   const openIn = async (at: Browser): Promise<SignedInTo> => ({
     browser: at,
-    ...(await openBrowserSession(context, proved, at, { writes: (session) => [goOn(session)], guards }, call)),
+    ...(await openBrowserSession(
+      context,
+      proved,
+      at,
+      { writes: (session) => [goOn(session)], guards, clientId },
+      call,
+    )),
   })
   try {
     return await openIn(browser)
@@ -47,6 +54,6 @@ export async function signInToRequest(
       moveRequest(row.id, { from: now.id, to: other.id }),
       goOn(session),
     ]
-    return { browser: other, ...(await openBrowserSession(context, proved, other, { writes, guards }, call)) }
+    return { browser: other, ...(await openBrowserSession(context, proved, other, { writes, guards, clientId }, call)) }
   }
 }

@@ -8,6 +8,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Paging } from '#lib/search/cursor'
 import { search } from '#lib/search/search'
 import type { Context } from '../../context.ts'
+import { findLastSignIns } from '../records/show-sign-ins.ts'
 import { sessionSinceOpen } from '../../directory/organizations/in-open-organization.ts'
 
 export async function searchMySessions(
@@ -50,6 +51,11 @@ async function searchSessions(
     // The ids are UUIDs of version 7, which hold the time.
     order: { by: [{ column: sql`t.session_id collate "C"`, type: 'text' }], descending: true },
   })
+  const lastSignIns = await findLastSignIns(
+    context,
+    userId,
+    rows.map(({ id }) => id),
+  )
   const sessions = rows.map(({ id, creationDate, expirationDate, lastUseDate }) => ({
     id,
     sessionId: id,
@@ -58,6 +64,7 @@ async function searchSessions(
     isCurrent: id === call.caller.sessionId,
     inBrowser: lastUseDate !== null,
     lastUseDate: lastUseDate ?? undefined,
+    lastSignIn: lastSignIns.get(id),
   }))
   return { sessions, nextCursor, total }
 }

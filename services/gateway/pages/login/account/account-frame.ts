@@ -1,6 +1,7 @@
 import type { AccountPage } from '#gen/roster/users/v1/sign_in_service'
 import { apart, type Shown, strong } from '../form.ts'
 import { html, type Html, type Part } from '../html.ts'
+import { timesScript } from '../local-times.ts'
 import { passwordScript } from '../password-field.ts'
 import { type Document, frame } from '../shell.ts'
 import type { TextKey } from '../texts.ts'
@@ -55,6 +56,7 @@ export function accountFrame(shown: AccountShown, content: Part): Document {
   return frame(language, text.account, body, {
     windowTitle: `${title} – ${text.account}`,
     ...(page.section === 'password' && { script: passwordScript }),
+    ...(['activity', 'apps'].includes(page.section) && { script: timesScript }),
   })
 }
 

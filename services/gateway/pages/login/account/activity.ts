@@ -1,30 +1,34 @@
-import type { Session } from '#gen/roster/users/v1/session_service'
-import { fill, html, type Html } from '../html.ts'
+import type { Session, SignInClient, SignInRecord } from '#gen/roster/users/v1/session_service'
+import { apart, strong } from '../form.ts'
+import { fill, html, type Html, type Part } from '../html.ts'
 import { type Language, moment } from '../language.ts'
 import { accountForm, type AccountShown, linksOf } from './account-frame.ts'
 
-/** Where the person is signed in. */
+/** Where the person is signed in, and where somebody signed in of late. */
 export function activityPart(shown: AccountShown): Html {
   const { text } = shown.language
   const { sessions = [], total = 0, nextCursor = '', goesOn = false } = shown.page.sessions ?? {}
-  const items = sessions.map((session, at) => {
-    const button = html`<button class="other" name="session_id" value="${session.id}" aria-describedby="session-${at}">
-      ${text.endSession}
-    </button>`
-    return html`<li>
-      <div id="session-${at}">${sessionText(shown.language, session)}</div>
-      ${!session.isCurrent && button}
-    </li> `
-  })
+  const next = { sessions_cursor: nextCursor }
+  const items = sessions.map(
+    (session, at) =>
+      html`<li class="row">
+        <div id="session-${at}">${sessionText(shown.language, session)}</div>
+        ${
+          !session.isCurrent &&
+          html`<span>
+            <button class="other" name="session_id" value="${session.id}" aria-describedby="session-${at}">
+              ${text.endSession}
+            </button>
+            ${notMeButton(shown.language, session.id, `session-${at}`)}
+          </span>`
+        }
+      </li> `,
+  )
   return html`<h2>${fill(text.sessions, { count: total })}</h2>
-    ${accountForm(
-      shown,
-      'session',
-      html`<ul class="list">
-        ${items}
-      </ul>`,
-    )}
-    ${linksOf(shown, { nextCursor, goesOn }, { sessions_cursor: nextCursor }, [text.furtherSessions, text.firstSessions])}
+    ${accountForm(shown, 'session', list(items))}
+    ${linksOf(shown, { nextCursor, goesOn }, next, [text.furtherSessions, text.firstSessions])}
+    <p id="not-me" class="hint">${text.notMeHint}</p>
+    ${signInsPart(shown)}
     <h2>${text.leaveEverywhere}</h2>
     <p id="everywhere">${text.leaveHint}</p>
     ${accountForm(
@@ -36,14 +40,81 @@ export function activityPart(shown: AccountShown): Html {
     )}`
 }
 
+function signInsPart(shown: AccountShown): Part {
+  const { signIns: part, account } = shown.page
+  if (!part) return false
+  const { text } = shown.language
+  const { signIns, total, nextCursor, goesOn, keptDays } = part
+  const items = signIns.map(
+    (signIn, at) =>
+      html`<li class="row">
+        <div id="sign-in-${at}">${signInText(shown.language, signIn)}</div>
+        ${signIn.sessionId !== account?.sessionId && notMeButton(shown.language, signIn.sessionId, `sign-in-${at}`)}
+      </li> `,
+  )
+  return html`<h2>${fill(text.signIns, { count: total })}</h2>
+    ${items.length > 0 && accountForm(shown, 'not-me', list(items))}
+    ${linksOf(shown, { nextCursor, goesOn }, { sign_ins_cursor: nextCursor }, [text.furtherSignIns, text.firstSignIns])}
+    <p class="hint">${fill(text.signInsHint, { days: keptDays })}</p>`
+}
+
+function list(items: Html[]): Html {
+  return html`<ul class="list">
+    ${items}
+  </ul>`
+}
+
+function notMeButton({ text }: Language, sessionId: string, about: string): Html {
+  return html`<button
+    class="other danger"
+    name="session_id"
+    value="${sessionId}"
+    formaction="/ui/account/not-me"
+    aria-describedby="${about} not-me"
+  >
+    ${text.notMe}
+  </button>`
+}
+
 function sessionText(language: Language, session: Session): Html {
   const { text } = language
-  const { isCurrent, inBrowser, creationDate, lastUseDate, expirationDate } = session
+  const { isCurrent, inBrowser, creationDate, lastUseDate, expirationDate, lastSignIn } = session
+  const kind = isCurrent ? text.thisBrowser : inBrowser ? text.someBrowser : text.someProgram
+  const named = lastSignIn?.client?.browser
   const facts = [
     creationDate && fill(text.sessionBegan, { time: moment(language, creationDate) }),
     lastUseDate && fill(text.sessionUsed, { time: moment(language, lastUseDate) }),
     expirationDate && fill(text.sessionEnds, { time: moment(language, expirationDate) }),
+    fromText(language, lastSignIn?.client),
   ]
-  const kind = isCurrent ? text.thisBrowser : inBrowser ? text.someBrowser : text.someProgram
-  return html`<strong>${kind}</strong> ${facts.map((fact) => fact && html`<span class="hint fact">${fact}</span> `)}`
+  return html`${(isCurrent || !named) && html`<strong>${kind}</strong>`}${isCurrent && named && ' · '}
+  ${named && clientText(language, lastSignIn)} ${factsText(facts)}`
+}
+
+function signInText(language: Language, signIn: SignInRecord): Html {
+  const { text } = language
+  const { signInDate, client, isPartial } = signIn
+  const facts = [
+    signInDate && moment(language, signInDate),
+    fromText(language, client),
+    isPartial && html`${text.signInPartial}`,
+  ]
+  return html`${clientText(language, signIn)} ${factsText(facts)}`
+}
+
+// Such as: Firefox on Linux, to Billing.
+function clientText({ text }: Language, { client, applicationName }: SignInRecord): Html {
+  const { browser = '', system = '' } = client ?? {}
+  const name = browser && system ? fill(text.clientOn, { browser, system }) : browser || system || text.unknownClient
+  const shown = html`<strong>${name}</strong>`
+  return applicationName === '' ? shown : fill(text.clientTo, { client: shown, application: strong(applicationName) })
+}
+
+function fromText({ text }: Language, client: SignInClient | undefined): Part {
+  return client?.address && fill(text.signInFrom, { address: apart(client.address) })
+}
+
+function factsText(facts: Part[]): Html {
+  const known = facts.filter(Boolean)
+  return html`<span class="hint fact">${known.map((fact, at) => [at > 0 && ' · ', fact])}</span>`
 }

@@ -10,6 +10,7 @@ const good: Record<string, TextKey> = {
   'address-sent': 'addressSent',
   'address-proved': 'addressProved',
   'password-set': 'passwordChanged',
+  'not-me': 'disowned',
 }
 
 const bad: Record<string, TextKey> = {

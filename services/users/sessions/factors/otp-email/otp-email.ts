@@ -32,6 +32,7 @@ export const otpEmail: Factor = {
     const uses = guesses(context, userId)
     if (!isRight) {
       await reject(context, { user, sessionId: session.id, uses }, call)
+      context.failureCounts.note(userId, 'code-wrong')
       throw codeInvalid()
     }
     const { write, guard } = usingUpCode(code, codeInvalid())

@@ -1,0 +1,33 @@
+const en = {
+  clientOn: '{browser} on {system}',
+  clientTo: '{client}, to {application}',
+  unknownClient: 'An unknown browser',
+  signInFrom: 'from {address}',
+  signInPartial: 'The second step was missing, so it opened nothing.',
+  signIns: 'Recent sign-ins ({count})',
+  signInsHint: 'They are kept for {days} days.',
+  furtherSignIns: 'Earlier sign-ins',
+  firstSignIns: 'The latest sign-ins',
+  notMe: 'This wasn’t me',
+  notMeHint: '“This wasn’t me” signs out there, takes from apps what they have by it, and asks you for a new password.',
+  disowned: 'It is signed out there. Somebody may know your password, so choose a new one.',
+}
+
+const de: typeof en = {
+  clientOn: '{browser} auf {system}',
+  clientTo: '{client}, zu {application}',
+  unknownClient: 'Ein unbekannter Browser',
+  signInFrom: 'von {address}',
+  signInPartial: 'Der zweite Schritt fehlte, deshalb wurde nichts geöffnet.',
+  signIns: 'Letzte Anmeldungen ({count})',
+  signInsHint: 'Sie werden {days} Tage aufbewahrt.',
+  furtherSignIns: 'Frühere Anmeldungen',
+  firstSignIns: 'Die neuesten Anmeldungen',
+  notMe: 'Das war ich nicht',
+  notMeHint:
+    '„Das war ich nicht“ meldet dort ab, nimmt Apps, was sie dadurch haben, und fragt Sie nach einem neuen Passwort.',
+  disowned: 'Dort ist jetzt abgemeldet. Jemand kennt vielleicht Ihr Passwort: Wählen Sie ein neues.',
+}
+
+/** The texts of the page of activity. */
+export const activity = { en, de }

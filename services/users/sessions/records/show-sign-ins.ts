@@ -1,0 +1,61 @@
+import type { SignInRecord } from '#gen/roster/users/v1/session_service'
+import { type Fragment, orUnavailable, type Sql } from '#lib/database/database'
+import type { Context } from '../../context.ts'
+import { factorKinds } from '../factors/kinds.ts'
+import { readClients, type RecordRow } from './sign-in-records.ts'
+
+/** A record with what is known elsewhere. */
+export interface ShownRow extends RecordRow {
+  isLiving: boolean
+  applicationId: string | null
+  applicationName: string | null
+}
+
+/** The columns of a `ShownRow` of the table `r`, with what `shownJoins` joins. */
+export function shownColumns(sql: Sql): Fragment {
+  return sql`
+    r.id, r.at, r.session_id as "sessionId", r.factors, r.partial, r.client,
+    a.id as "applicationId", a.state ->> 'name' as "applicationName",
+    exists (
+      select from tokens t where t.session_id = r.session_id and t.session_id <> '' and t.expires_at > roster_now()
+    ) as "isLiving"
+  `
+}
+
+export function shownJoins(sql: Sql): Fragment {
+  return sql`left join copies a on a.type = 'application' and a.client_id = r.client_id`
+}
+
+/** Records of a person as they are shown. */
+export async function showSignIns(context: Context, userId: string, rows: ShownRow[]): Promise<SignInRecord[]> {
+  const clients = await readClients(context, userId, rows)
+  return rows.map(({ id, at, sessionId, factors, partial, isLiving, applicationId, applicationName }, index) => ({
+    id,
+    signInDate: at,
+    factors: factors.map((kind) => factorKinds[kind].method),
+    isPartial: partial,
+    sessionId,
+    isLiving,
+    applicationId: applicationId ?? '',
+    appId: applicationId ?? '',
+    applicationName: applicationName ?? '',
+    client: clients[index],
+  }))
+}
+
+/** The last sign-in of each of these sessions of a person, by their ids. */
+export async function findLastSignIns(
+  context: Context,
+  userId: string,
+  sessionIds: string[],
+): Promise<Map<string, SignInRecord>> {
+  if (sessionIds.length === 0) return new Map()
+  const { sql } = context
+  const rows = await orUnavailable(sql<ShownRow[]>`
+    select distinct on (r.session_id) ${shownColumns(sql)} from sign_in_records r ${shownJoins(sql)}
+    where r.user_id = ${userId} and r.session_id = any(${sessionIds})
+    order by r.session_id, r.id desc
+  `)
+  const records = await showSignIns(context, userId, rows)
+  return new Map(records.map((record) => [record.sessionId, record]))
+}
