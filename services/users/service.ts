@@ -32,6 +32,7 @@ import { authorize } from './pages/operations/authorize.ts'
 import { bulkAddUsers } from './directory/operations/user/bulk-add-users.ts'
 import { createCallback } from './pages/own-pages/create-callback.ts'
 import { getAuthRequest } from './pages/own-pages/get-auth-request.ts'
+import { withCookieLifetime } from './sessions/browsers/cookie-lifetime.ts'
 import { createSession } from './sessions/operations/create-session.ts'
 import { checkCode } from './pages/operations/check-code.ts'
 import { addOTPEmail, removeOTPEmail } from './directory/operations/user/otp-email.ts'
@@ -259,23 +260,26 @@ const users: StoringService<Config, Context> = {
       explainSignIn,
       explainToken,
     }),
-    served<typeof SignInServiceDefinition, Context>(SignInServiceDefinition, {
-      authorize,
-      showSignIn,
-      signIn,
-      checkCode,
-      chooseAccount,
-      register,
-      finishRegistration,
-      recover,
-      showRecovery,
-      finishRecovery,
-      decide,
-      endSession,
-      showSignOut,
-      signOut,
-      showLogo,
-    }),
+    served<typeof SignInServiceDefinition, Context>(
+      SignInServiceDefinition,
+      withCookieLifetime({
+        authorize,
+        showSignIn,
+        signIn,
+        checkCode,
+        chooseAccount,
+        register,
+        finishRegistration,
+        recover,
+        showRecovery,
+        finishRecovery,
+        decide,
+        endSession,
+        showSignOut,
+        signOut,
+        showLogo,
+      }),
+    ),
     served<typeof LoginPolicyServiceDefinition, Context>(LoginPolicyServiceDefinition, {
       getLoginPolicy,
       updateLoginPolicy,
@@ -296,12 +300,15 @@ const users: StoringService<Config, Context> = {
       getLockoutSettings,
       getSecuritySettings,
     }),
-    served<typeof AccountServiceDefinition, Context>(AccountServiceDefinition, {
-      showAccount,
-      endMySession,
-      withdrawMyConsent,
-      leaveAccount,
-    }),
+    served<typeof AccountServiceDefinition, Context>(
+      AccountServiceDefinition,
+      withCookieLifetime({
+        showAccount,
+        endMySession,
+        withdrawMyConsent,
+        leaveAccount,
+      }),
+    ),
     served<typeof AuthRequestServiceDefinition, Context>(AuthRequestServiceDefinition, {
       getAuthRequest,
       createCallback,

@@ -17,6 +17,8 @@ import { recordFactor } from './record-factor.ts'
 export interface Along {
   writes(session: { sessionId: string; userId: string }): Write[]
   guards: Guard[]
+  /** The person wants to stay signed in. */
+  keep?: boolean
 }
 
 /**
@@ -52,6 +54,7 @@ export async function openBrowserSession(
     {
       session: goesOn ? found : undefined,
       browserId: browser.id,
+      keep: along.keep,
       gone: new Superseded(),
       writes: (session) => [...keepSession(browser, userId, session.sessionId), ...writes, ...along.writes(session)],
       guards: [guard, ...along.guards],

@@ -158,7 +158,7 @@ const screens: Record<string, JsonObject> = {
       error: 'REGISTRATION_ERROR_PASSWORD_INVALID',
     },
   },
-  'sign in, or recover': { ...withForm, signIn: { loginName: 'ada', recovers: true, mayRegister: true } },
+  'sign in, or recover': { ...withForm, signIn: { loginName: 'ada', recovers: true, mayRegister: true, keep: false } },
   recover: { ...withForm, recovery: { loginName: 'ada' } },
   'recover, known': { ...withForm, recovery: { loginName: 'ada', nameIsFixed: true } },
   'recover by code': { ...withForm, recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200 } },

@@ -282,9 +282,10 @@ describe('what goes out:', () => {
   test('a new value of the cookie belongs to this host alone, and no script reads it', async () => {
     answer = () => ({ redirect: { location: page }, newBrowser: value })
     const { headers } = await post(page, filled)
-    expect(headers['set-cookie']).toEqual([
-      `${cookie}=${value}; Path=/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure`,
-    ])
+    expect(headers['set-cookie']).toEqual([`${cookie}=${value}; Path=/; HttpOnly; SameSite=Lax; Secure`])
+    answer = () => ({ redirect: { location: page }, newBrowser: value, newBrowserLifetime: 60 })
+    const { headers: kept } = await post(page, filled)
+    expect(kept['set-cookie']).toEqual([`${cookie}=${value}; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure`])
   })
 
   test.each([page, 'https://app.example/cb?code=1&state=%0D%0A', 'com.example.app:/cb?x=1', 'http://[::1]:1234/cb'])(

@@ -25,6 +25,7 @@ export async function signInToRequest(
   context: Context,
   { row, browser, value }: Pick<OpenedRequest, 'row' | 'browser' | 'value'>,
   proved: ProvedFactor,
+  keep: boolean,
   call: Call,
 ): Promise<SignedInTo> {
   const { sql, keys } = context
@@ -32,7 +33,7 @@ export async function signInToRequest(
   const goOn = advance.bind(undefined, keys, row.id, { chosen: true })
   const openIn = async (at: Browser): Promise<SignedInTo> => ({
     browser: at,
-    ...(await openBrowserSession(context, proved, at, { writes: (session) => [goOn(session)], guards }, call)),
+    ...(await openBrowserSession(context, proved, at, { writes: (session) => [goOn(session)], guards, keep }, call)),
   })
   try {
     return await openIn(browser)
@@ -47,6 +48,6 @@ export async function signInToRequest(
       moveRequest(row.id, { from: now.id, to: other.id }),
       goOn(session),
     ]
-    return { browser: other, ...(await openBrowserSession(context, proved, other, { writes, guards }, call)) }
+    return { browser: other, ...(await openBrowserSession(context, proved, other, { writes, guards, keep }, call)) }
   }
 }

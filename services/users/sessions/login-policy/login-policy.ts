@@ -1,4 +1,4 @@
-import type { Brand } from '../events/login-policy.ts'
+import type { Brand, KeepSignedIn } from '../events/login-policy.ts'
 import type { Factor, FactorKind, Session } from '../events/session.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import { firstFactors, secondFactors } from '../factors/kinds.ts'
@@ -21,6 +21,9 @@ export interface LoginPolicy {
   defaultRedirectUri: string
   /** Seconds from the check of a password until it is asked for again. */
   passwordCheckLifetime: number
+  /** Likewise, of a person who stays signed in. */
+  keptCheckLifetime: number
+  keepSignedIn: KeepSignedIn
   /** How pages look. Missing: as Roster. */
   brand?: Brand
 }
@@ -32,6 +35,13 @@ export const defaultPolicy: LoginPolicy = {
   hidePasswordReset: false,
   defaultRedirectUri: '',
   passwordCheckLifetime: Infinity,
+  keptCheckLifetime: Infinity,
+  keepSignedIn: 'off',
+}
+
+/** Seconds from the check of a password until it is asked for again. */
+export function checkLifetime(policy: LoginPolicy, isKept: boolean): number {
+  return isKept && policy.keepSignedIn !== 'off' ? policy.keptCheckLifetime : policy.passwordCheckLifetime
 }
 
 /**
