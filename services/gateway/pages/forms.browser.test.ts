@@ -56,7 +56,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     it('sets the password that was entered twice, by keyboard alone, and says so', async () => {
       const page = await open()
       expect(asked).toEqual([])
-      await page.getByLabel('Code from the mail').focus()
+      await page.getByLabel('Code from the email').focus()
       await page.keyboard.press('Tab')
       await page.keyboard.type('New-Password-1')
       // Over the button that shows it.
@@ -156,7 +156,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       const evil = encodeURIComponent('"><img src=x onerror=alert(1)>')
       const page = await open(`/ui/reset-password#userId=${evil}&code=${evil}&title=${evil}`)
       expect(await page.locator('img').count()).toBe(0)
-      expect(await page.getByLabel('Code from the mail').inputValue()).toContain('"><img')
+      expect(await page.getByLabel('Code from the email').inputValue()).toContain('"><img')
       await page.context().close()
     })
   })
@@ -196,7 +196,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       await status(page).getByText('This code does not work').waitFor()
       expect(asked[0]).toMatchObject({ url: '/v2/users/u-2/email/verify', body: '{"verificationCode":"NEW567"}' })
       expect(await page.evaluate('document.activeElement.id')).toBe('code')
-      expect(await page.getByLabel('Code from the mail').getAttribute('aria-invalid')).toBe('true')
+      expect(await page.getByLabel('Code from the email').getAttribute('aria-invalid')).toBe('true')
       await page.context().close()
     })
 

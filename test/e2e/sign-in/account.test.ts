@@ -36,7 +36,7 @@ test('a sign-in without an application ends at the own account', async () => {
   const asked = await browser.visit('/ui/account')
   expect(asked).toMatchObject({
     status: 200,
-    body: expect.stringContaining(`You sign in to <bdi>${new URL(url).host}`),
+    body: expect.stringContaining(`Continue to your account at <bdi>${new URL(url).host}`),
   })
   const page = await comeIn(person, browser)
   expect(page).toMatchObject({ status: 200, body: expect.stringContaining('<h1>Your account</h1>') })
@@ -118,7 +118,7 @@ test('a form that another browser or another site sends does nothing', async () 
   const page = await comeIn(person, browser)
   await comeIn(other, foreign)
   const refused = await foreign.submit(page, { action: 'everywhere' }, '/ui/account/sign-out')
-  expect([refused.status, refused.body]).toEqual([400, expect.stringContaining('This form does not count')])
+  expect([refused.status, refused.body]).toEqual([400, expect.stringContaining('This form is no longer valid')])
   const crossSite = await browser.visit('/ui/account/sign-out', {
     method: 'POST',
     body: new URLSearchParams({ action: 'everywhere' }),

@@ -89,7 +89,7 @@ describe.skipIf(!hasMailbox())(`a code by mail${mailbox}`, () => {
     })
     const { text, link, code } = await mailTo(email)
     expect(link).toBe(`https://${allowedLinkHost}/otp/email?code=${code}&userId=${userId}&sessionId=${sessionId}`)
-    expect(text).toContain('The page to enter it on')
+    expect(text).toContain('Enter it on this page')
     const whole = ok(await call('SetSession', { sessionId, sessionToken, otpEmailCode: code }, client))
     ok(await call('GetMyUser', {}, { token: whole.sessionToken }))
     const again = { sessionId, sessionToken: whole.sessionToken, otpEmailCode: code }

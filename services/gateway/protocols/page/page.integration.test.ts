@@ -371,7 +371,7 @@ describe('what fails:', () => {
     const body = asked.body.toString()
     expect(body).toContain('<html lang="de">')
     expect(body).toContain('in 7 Sekunden')
-    expect(body).toContain('<a href="/oauth/v2/authorize?client_id=%22%3E&amp;x=y">Noch einmal versuchen</a>')
+    expect(body).toContain('<a href="/oauth/v2/authorize?client_id=%22%3E&amp;x=y">Erneut versuchen</a>')
     expect(body).not.toContain('inner')
     expect((await post(`${page}/account`, 'form_token=t')).body.toString()).not.toContain('<a')
   })
