@@ -91,7 +91,7 @@ test('what an application has is over once it is taken back', async () => {
   const token = await newPersonToken(person, application, 'openid email offline_access', browser)
   expect(await userinfo(token)).toBe(200)
   const page = await browser.visit('/ui/account')
-  for (const text of ['may:', 'know who you are', 'see your email address', 'keep its access'])
+  for (const text of ['may:', 'know who you are', 'see your email address', 'keep this access'])
     expect(page.body).toContain(text)
   const [application_id] = valuesOf(page, 'application_id')
   const after = await browser.submit(page, { application_id: application_id! }, '/ui/account/consent')
