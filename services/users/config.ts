@@ -58,6 +58,10 @@ export const settings = {
     integer(0, 30 * 86_400, 3 * 86_400),
   ),
   SESSION_LIFETIME: described('Seconds that a session lives', integer(60, 365 * 86_400, 12 * 3600)),
+  KEPT_SESSION_LIFETIME: described(
+    'Seconds that a session lives whose person stays signed in, where a login policy lets them',
+    integer(60, 365 * 86_400, 30 * 86_400),
+  ),
   SESSIONS_PER_USER: described(
     'The most sessions of a user at a time. One more ends the oldest',
     integer(1, 1000, 100),

@@ -32,6 +32,7 @@ import { authorize } from './pages/operations/authorize.ts'
 import { bulkAddUsers } from './directory/operations/user/bulk-add-users.ts'
 import { createCallback } from './pages/own-pages/create-callback.ts'
 import { getAuthRequest } from './pages/own-pages/get-auth-request.ts'
+import { withCookieLifetime } from './sessions/browsers/cookie-lifetime.ts'
 import { createSession } from './sessions/operations/create-session.ts'
 import { checkCode } from './pages/operations/check-code.ts'
 import { addOTPEmail, removeOTPEmail } from './directory/operations/user/otp-email.ts'
@@ -275,23 +276,26 @@ const users: StoringService<Config, Context> = {
       explainSignIn,
       explainToken,
     }),
-    served<typeof SignInServiceDefinition, Context>(SignInServiceDefinition, {
-      authorize,
-      showSignIn,
-      signIn,
-      checkCode,
-      chooseAccount,
-      register,
-      finishRegistration,
-      recover,
-      showRecovery,
-      finishRecovery,
-      decide,
-      endSession,
-      showSignOut,
-      signOut,
-      showLogo,
-    }),
+    served<typeof SignInServiceDefinition, Context>(
+      SignInServiceDefinition,
+      withCookieLifetime({
+        authorize,
+        showSignIn,
+        signIn,
+        checkCode,
+        chooseAccount,
+        register,
+        finishRegistration,
+        recover,
+        showRecovery,
+        finishRecovery,
+        decide,
+        endSession,
+        showSignOut,
+        signOut,
+        showLogo,
+      }),
+    ),
     served<typeof LoginPolicyServiceDefinition, Context>(LoginPolicyServiceDefinition, {
       getLoginPolicy,
       updateLoginPolicy,
@@ -312,21 +316,24 @@ const users: StoringService<Config, Context> = {
       getLockoutSettings,
       getSecuritySettings,
     }),
-    served<typeof AccountServiceDefinition, Context>(AccountServiceDefinition, {
-      showAccount,
-      changeMyProfile,
-      changeMyEmail,
-      proveMyEmail,
-      showTakeBack,
-      takeBackEmail,
-      changeMyPassword,
-      downloadMyData,
-      removeMe,
-      endMySession,
-      disownSession,
-      withdrawMyConsent,
-      leaveAccount,
-    }),
+    served<typeof AccountServiceDefinition, Context>(
+      AccountServiceDefinition,
+      withCookieLifetime({
+        showAccount,
+        changeMyProfile,
+        changeMyEmail,
+        proveMyEmail,
+        showTakeBack,
+        takeBackEmail,
+        changeMyPassword,
+        downloadMyData,
+        removeMe,
+        endMySession,
+        disownSession,
+        withdrawMyConsent,
+        leaveAccount,
+      }),
+    ),
     served<typeof AuthRequestServiceDefinition, Context>(AuthRequestServiceDefinition, {
       getAuthRequest,
       createCallback,

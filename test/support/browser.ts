@@ -10,13 +10,14 @@ export interface Shown {
  * headers of each request.
  */
 export function openBrowserAt(url: string, cookie = '', always: Record<string, string> = {}) {
-  return { visit, submit, cookie: () => cookie }
+  let setCookie = ''
+  return { visit, submit, cookie: () => cookie, setCookie: () => setCookie }
 
   async function visit(path: string, init: RequestInit = {}): Promise<Shown> {
     const headers = { ...always, ...(cookie && { cookie }), ...(init.headers as object) }
     const answer = await fetch(new URL(path, url), { redirect: 'manual', ...init, headers })
     const [set] = answer.headers.getSetCookie()
-    if (set) cookie = set.split(';')[0]!
+    if (set) [setCookie, cookie] = [set, set.split(';')[0]!]
     const location = answer.headers.get('location')
     if (location?.startsWith('/')) return visit(location)
     return { status: answer.status, location: location ?? '', body: await answer.text() }
@@ -41,7 +42,9 @@ export function formOf(body: string, path = '[^"]+') {
   const [inputs, buttons] = ['input', 'button'].map((tag) =>
     [...content!.matchAll(new RegExp(`<${tag}\\b([^>]*)>`, 'g'))].map(([, attributes]) => attributesOf(attributes!)),
   )
-  const fields = Object.fromEntries(inputs!.map(({ name = '', value = '' }) => [name, value]))
+  // A box that is not ticked is not sent.
+  const sent = inputs!.filter(({ type, checked }) => type !== 'checkbox' || checked !== undefined)
+  const fields = Object.fromEntries(sent.map(({ name = '', value = '' }) => [name, value]))
   return { action: readText(action!), fields, inputs: inputs!, button: buttons![0] ?? {} }
 }
 

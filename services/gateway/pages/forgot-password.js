@@ -2,31 +2,30 @@ import { runFormPage } from './form-page.js'
 
 const texts = {
   en: {
-    title: 'Forgotten password',
-    intro:
-      'Tell us the name that you sign in with. A code for a new password then goes to the email address of your account.',
+    title: 'Forgot your password?',
+    intro: 'Enter the name that you sign in with. We will send a code to the email address of your account.',
     loginName: 'Login name',
     send: 'Send me a code',
     working: 'One moment …',
-    done: 'Look into your mailbox',
+    done: 'Check your email',
     doneHint:
-      'If there is such an account, a mail with a code is on its way. Nothing comes? Then ask the administrators of your organization.',
+      'If there is such an account, we have sent an email with a code to its address. Check your spam folder, too. If nothing arrives, ask the administrators of your organization.',
     often: 'Too many requests. Please wait {wait} and try again.',
-    failed: 'That did not work, and it is not your fault. Please try again in a moment.',
-    offline: 'The service could not be reached. Check your connection and try again.',
+    failed: 'Something went wrong. This is not your fault. Please try again in a moment.',
+    offline: 'We could not reach the service. Check your connection and try again.',
   },
   de: {
-    title: 'Passwort vergessen',
+    title: 'Passwort vergessen?',
     intro:
-      'Nennen Sie uns den Namen, mit dem Sie sich anmelden. Ein Code für ein neues Passwort geht dann an die E-Mail-Adresse Ihres Kontos.',
+      'Geben Sie den Namen ein, mit dem Sie sich anmelden. Wir senden einen Code an die E-Mail-Adresse Ihres Kontos.',
     loginName: 'Anmeldename',
     send: 'Code zusenden',
     working: 'Einen Moment …',
-    done: 'Sehen Sie in Ihr Postfach',
+    done: 'Sehen Sie in Ihrem Postfach nach',
     doneHint:
-      'Wenn es ein solches Konto gibt, ist eine Mail mit einem Code unterwegs. Es kommt nichts? Dann fragen Sie die Verwalter Ihrer Organisation.',
+      'Wenn es dieses Konto gibt, haben wir eine E-Mail mit einem Code an seine Adresse gesendet. Sehen Sie auch im Spam-Ordner nach. Wenn nichts ankommt, wenden Sie sich an die Administratoren Ihrer Organisation.',
     often: 'Zu viele Anfragen. Bitte warten Sie {wait} und versuchen Sie es noch einmal.',
-    failed: 'Das ging schief, und es liegt nicht an Ihnen. Bitte versuchen Sie es gleich noch einmal.',
+    failed: 'Etwas ist schiefgegangen. Das liegt nicht an Ihnen. Bitte versuchen Sie es gleich noch einmal.',
     offline: 'Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.',
   },
 }

@@ -48,7 +48,7 @@ const status = (page: Page) => page.getByRole('status')
 async function fill(page: Page, password: string, again = password) {
   await page.getByLabel('New password', { exact: true }).fill(password)
   await page.getByLabel('New password again').fill(again)
-  await page.getByRole('button', { name: 'Set the password' }).click()
+  await page.getByRole('button', { name: 'Set password' }).click()
 }
 
 describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bin/chromium)' : ''}`, () => {
@@ -56,7 +56,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     it('sets the password that was entered twice, by keyboard alone, and says so', async () => {
       const page = await open()
       expect(asked).toEqual([])
-      await page.getByLabel('Code from the mail').focus()
+      await page.getByLabel('Code from the email').focus()
       await page.keyboard.press('Tab')
       await page.keyboard.type('New-Password-1')
       // Over the button that shows it.
@@ -85,10 +85,10 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       await page.context().close()
     })
 
-    it('sends nothing where the two are not the same, or too short, and leads there', async () => {
+    it('sends nothing where the two do not match, or too short, and leads there', async () => {
       const page = await open()
       await fill(page, 'New-Password-1', 'New-Password-2')
-      await status(page).getByText('are not the same').waitFor()
+      await status(page).getByText('do not match').waitFor()
       expect(await page.evaluate('document.activeElement.id')).toBe('repeated')
       await fill(page, 'short')
       await status(page).getByText('8 to 200 characters').waitFor()
@@ -100,18 +100,18 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     it.each([
       [{ status: 400, reason: 'CODE_INVALID' }, 'This code does not work'],
       [{ status: 400, reason: 'VALIDATION_FAILED' }, '8 to 200 characters'],
-      [{ status: 400, reason: 'PASSWORD_TOO_COMMON' }, 'guessed first'],
+      [{ status: 400, reason: 'PASSWORD_TOO_COMMON' }, 'too easy to guess'],
       [{ status: 429, retryAfter: 30 }, 'Please wait 30 seconds'],
       [{ status: 429, retryAfter: 600 }, 'Please wait 10 minutes'],
-      [{ status: 503 }, 'Your code is still good'],
-      [{ status: 0 }, 'could not be reached'],
+      [{ status: 503 }, 'Your code is still valid'],
+      [{ status: 0 }, 'could not reach the service'],
     ])('answered with %j says "%s", and a second try may succeed', async (refusal, message) => {
       answer = refusal
       const page = await open()
       await fill(page, 'New-Password-1')
       await status(page).getByText(message).waitFor()
       answer = { status: 200 }
-      await page.getByRole('button', { name: 'Set the password' }).click()
+      await page.getByRole('button', { name: 'Set password' }).click()
       await page.getByRole('heading', { name: 'is set' }).waitFor()
       await page.context().close()
     })
@@ -129,10 +129,10 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
         said.push(await hint.textContent())
       }
       expect(said).toEqual([
-        expect.stringContaining('Too short'),
-        expect.stringContaining('Easy to guess'),
+        expect.stringContaining('Still too short'),
+        expect.stringContaining('Still easy to guess'),
         expect.stringContaining('15 or more'),
-        expect.stringContaining('A good length'),
+        expect.stringContaining('Good length'),
         expect.stringContaining('At least 8'),
       ])
       expect(await hint.getAttribute('aria-live')).toBe('polite')
@@ -142,7 +142,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       expect([await password.getAttribute('type'), await show.getAttribute('aria-pressed')]).toEqual(['text', 'true'])
       await page.getByLabel('New password again').fill('Password1')
       await page.keyboard.press('Enter')
-      await status(page).getByText('guessed first').waitFor()
+      await status(page).getByText('too easy to guess').waitFor()
       expect([await password.getAttribute('type'), await show.getAttribute('aria-pressed')]).toEqual([
         'password',
         'false',
@@ -156,7 +156,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       const evil = encodeURIComponent('"><img src=x onerror=alert(1)>')
       const page = await open(`/ui/reset-password#userId=${evil}&code=${evil}&title=${evil}`)
       expect(await page.locator('img').count()).toBe(0)
-      expect(await page.getByLabel('Code from the mail').inputValue()).toContain('"><img')
+      expect(await page.getByLabel('Code from the email').inputValue()).toContain('"><img')
       await page.context().close()
     })
   })
@@ -166,7 +166,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       const page = await open('/ui/forgot-password')
       await page.getByLabel('Login name').fill(' ada@acme.example ')
       await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor()
+      await page.getByRole('heading', { name: 'Check your email' }).waitFor()
       expect(asked).toEqual([{ url: '/v2/users/password_reset', body: '{"loginName":"ada@acme.example"}' }])
       await status(page).getByText('If there is such an account').waitFor()
       await page.context().close()
@@ -196,13 +196,13 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       await status(page).getByText('This code does not work').waitFor()
       expect(asked[0]).toMatchObject({ url: '/v2/users/u-2/email/verify', body: '{"verificationCode":"NEW567"}' })
       expect(await page.evaluate('document.activeElement.id')).toBe('code')
-      expect(await page.getByLabel('Code from the mail').getAttribute('aria-invalid')).toBe('true')
+      expect(await page.getByLabel('Code from the email').getAttribute('aria-invalid')).toBe('true')
       await page.context().close()
     })
 
     it('asks for the user ID where the link lost it', async () => {
       const page = await open('/ui/verify-email#code=ABC234')
-      expect(await page.getByText('Your link is not complete').isVisible()).toBe(true)
+      expect(await page.getByText('Your link is incomplete').isVisible()).toBe(true)
       await page.getByLabel('User ID').fill('u/3')
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'is verified' }).waitFor()

@@ -3,39 +3,39 @@ import { runFormPage } from './form-page.js'
 const texts = {
   en: {
     title: 'Verify your email address',
-    intro: 'Check the code and press the button. That tells us that the mail reached you.',
+    intro: 'Check the code and press the button. This confirms that the email reached you.',
     userId: 'User ID',
     userHint:
-      'Your link is not complete: it should contain a user ID. Open the link of the mail again, or enter the ID here.',
-    code: 'Code from the mail',
+      'Your link is incomplete: the user ID is missing. Open the link in the email again, or enter the ID here.',
+    code: 'Code from the email',
     verify: 'Verify my email address',
     working: 'One moment …',
     done: 'Your email address is verified',
     doneHint: 'You can close this page.',
     wrong:
-      'This code does not work: it is mistyped, expired, already used, or replaced by a newer one. Use the code of the newest mail, or ask for a new one where you gave your address. Was it you who used it? Then your address is verified.',
-    often: 'Too many tries. Please wait {wait} and try again.',
-    failed: 'That did not work, and it is not your fault. Your code is still good: please try again in a moment.',
-    offline: 'The service could not be reached. Check your connection and try again; your code is still good.',
+      'This code does not work. It may be mistyped, expired, already used, or replaced by a newer one. Use the code from the latest email, or request a new one where you gave your address. If you used it yourself, your address is verified.',
+    often: 'Too many attempts. Please wait {wait} and try again.',
+    failed: 'Something went wrong. This is not your fault. Your code is still valid: please try again in a moment.',
+    offline: 'We could not reach the service. Check your connection and try again; your code is still valid.',
   },
   de: {
     title: 'E-Mail-Adresse bestätigen',
-    intro: 'Prüfen Sie den Code und drücken Sie den Knopf. Damit wissen wir, dass die Mail Sie erreicht hat.',
+    intro: 'Prüfen Sie den Code und klicken Sie auf die Schaltfläche. So wissen wir, dass die E-Mail Sie erreicht hat.',
     userId: 'Benutzer-ID',
     userHint:
-      'Ihr Link ist nicht vollständig: Er sollte eine Benutzer-ID enthalten. Öffnen Sie den Link der Mail noch einmal, oder geben Sie die ID hier ein.',
-    code: 'Code aus der Mail',
+      'Ihr Link ist unvollständig: Die Benutzer-ID fehlt. Öffnen Sie den Link in der E-Mail noch einmal, oder geben Sie die ID hier ein.',
+    code: 'Code aus der E-Mail',
     verify: 'E-Mail-Adresse bestätigen',
     working: 'Einen Moment …',
     done: 'Ihre E-Mail-Adresse ist bestätigt',
     doneHint: 'Sie können diese Seite schließen.',
     wrong:
-      'Dieser Code gilt nicht: Er ist vertippt, abgelaufen, schon benutzt oder durch einen neueren ersetzt. Nehmen Sie den Code der neuesten Mail, oder fordern Sie dort einen neuen an, wo Sie Ihre Adresse angegeben haben. Haben Sie selbst ihn benutzt? Dann ist Ihre Adresse bestätigt.',
+      'Dieser Code ist ungültig. Vielleicht ist er falsch eingegeben, abgelaufen, schon verwendet oder durch einen neueren ersetzt. Verwenden Sie den Code aus der neuesten E-Mail, oder fordern Sie dort einen neuen an, wo Sie Ihre Adresse angegeben haben. Wenn Sie ihn selbst verwendet haben, ist Ihre Adresse bestätigt.',
     often: 'Zu viele Versuche. Bitte warten Sie {wait} und versuchen Sie es noch einmal.',
     failed:
-      'Das ging schief, und es liegt nicht an Ihnen. Ihr Code gilt noch: Bitte versuchen Sie es gleich noch einmal.',
+      'Etwas ist schiefgegangen. Das liegt nicht an Ihnen. Ihr Code ist noch gültig: Bitte versuchen Sie es gleich noch einmal.',
     offline:
-      'Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal; Ihr Code gilt noch.',
+      'Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal; Ihr Code ist noch gültig.',
   },
 }
 

@@ -20,6 +20,8 @@ export interface Along {
   guards: Guard[]
   /** The client id of the application that the user signs in to. */
   clientId?: string | undefined
+  /** The person wants to stay signed in. */
+  keep?: boolean
 }
 
 /**
@@ -56,6 +58,7 @@ export async function openBrowserSession(
       session: goesOn ? found : undefined,
       browserId: browser.id,
       clientId: along.clientId,
+      keep: along.keep,
       gone: new Superseded(),
       writes: (session) => [...keepSession(browser, userId, session.sessionId), ...writes, ...along.writes(session)],
       guards: [guard, ...along.guards],

@@ -19,7 +19,7 @@ import type { Session, SessionEvent } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
-import { checkedFactors, type LoginPolicy } from './login-policy/login-policy.ts'
+import { checkedFactors, checkLifetime, type LoginPolicy } from './login-policy/login-policy.ts'
 import { openRecord } from './records/sign-in-records.ts'
 import { missingMethods } from './session-tokens.ts'
 import { sessionNotFound, storeSession } from './sessions.ts'
@@ -30,8 +30,10 @@ export interface Target {
   session: Existing<Session> | undefined
   /** Of one that begins: its id. Default: a new one. */
   sessionId?: string
-  /** Seconds; at most as long as every session. */
+  /** Seconds; at most as long as every session, or as one that may be kept. */
   lifetime?: number | undefined
+  /** The person wants to stay signed in. */
+  keep?: boolean | undefined
   /** Of a session in a browser, which nobody has the token of. */
   browserId?: string
   /** The client id of the application that the user signs in to. */
@@ -80,17 +82,20 @@ export async function recordFactor(
     decide(session: Aggregate<Session>, now, { user: { state }, status }): Decision<SessionEvent, Recorded> {
       if (!isActive(state) || !holds(state) || !isOpen(status)) throw credentialsInvalid()
       if (known && !goesOn(session, { known, isOfBrowser }, state, status)) throw target.gone ?? sessionNotFound()
+      const wasKept = session.state?.kept === true
+      const kept = factorKinds[kind].isFirst ? isAlone && isKept(policy, target) : wasKept
       const end = factorKinds[kind].isFirst
-        ? sessionEnd(policy, now, target.lifetime)
+        ? sessionEnd(checkLifetime(policy, kept), now, target.lifetime)
         : nearerEnd(known!.state, now, target.lifetime)
       const expiresAt = end.toISOString()
       const begun = {
         factors: [{ kind, at: now.toISOString() }],
         ...(isOfBrowser && { browserId: target.browserId! }),
         signOuts: signOutsOf(state),
+        ...(kept && { kept }),
       }
       const event: SessionEvent = known
-        ? { type: 'factor.checked', payload: { userId, kind, expiresAt } }
+        ? { type: 'factor.checked', payload: { userId, kind, expiresAt, ...(kept !== wasKept && { kept }) } }
         : { type: 'created', payload: { userId, expiresAt, ...(isAlone && begun) } }
       const checked = [...(session.state ? checkedFactors(session.state) : []), { kind, at: now.toISOString() }]
       const missing = missingMethods(policy, state!, { factors: checked })
@@ -152,8 +157,18 @@ function renewToken(
   `
 }
 
+// In a browser by the person's choice. A login application chooses a lifetime that others do not have.
+function isKept(
+  { keepSignedIn, passwordCheckLifetime }: LoginPolicy,
+  { browserId, keep, lifetime = 0 }: Target,
+): boolean {
+  if (keepSignedIn === 'off') return false
+  if (browserId === undefined) return lifetime > passwordCheckLifetime
+  return keepSignedIn === 'always' || keep === true
+}
+
 /** When a session ends whose first factor was checked now. */
-function sessionEnd({ passwordCheckLifetime: most }: LoginPolicy, now: Date, lifetime = most): Date {
+function sessionEnd(most: number, now: Date, lifetime = most): Date {
   return new Date(now.getTime() + Math.min(lifetime, most) * 1000)
 }
 

@@ -109,7 +109,7 @@ describe('Back-Channel OP:', () => {
 })
 
 const sentences = {
-  unregistered: 'names an address to return to that is not registered',
+  unregistered: 'wants to send you back to is not registered',
   unknown: 'does not say in a valid way which application it comes from',
 }
 

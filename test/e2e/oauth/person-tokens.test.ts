@@ -37,7 +37,7 @@ const browser = openBrowser()
 beforeAll(async () => {
   home = await newOrganization()
   projectId = await newProject(home, ['editor'])
-  person = await newHuman(home, { password: unique('Password') })
+  person = await newHuman(home, { password: unique('Password'), profile: { gender: 'GENDER_DIVERSE' } })
   application = await newWebApplication(home, projectId)
   ok(await call('AddUserGrant', { userId: person.userId, projectId, roleKeys: ['editor'] }, admin(home)))
   await newCode(person, application, {}, browser)
@@ -125,6 +125,7 @@ describe('oauth4webapi, which knows the issuer alone:', () => {
       family_name: 'Lovelace',
       preferred_username: person.userName,
       locale: 'en',
+      gender: 'diverse',
       updated_at: expect.any(Number),
       email: person.email,
       email_verified: true,

@@ -36,7 +36,7 @@ test('a sign-in without an application ends at the own account', async () => {
   const asked = await browser.visit('/ui/account')
   expect(asked).toMatchObject({
     status: 200,
-    body: expect.stringContaining(`You sign in to <bdi>${new URL(url).host}`),
+    body: expect.stringContaining(`Continue to your account at <bdi>${new URL(url).host}`),
   })
   const page = await comeIn(person, browser)
   expect(page).toMatchObject({ status: 200, body: expect.stringContaining('<h1>Your account</h1>') })
@@ -93,7 +93,7 @@ test('what an application has is over once it is taken back', async () => {
   const token = await newPersonToken(person, application, 'openid email offline_access', browser)
   expect(await userinfo(token)).toBe(200)
   const page = await browser.visit('/ui/account/apps')
-  for (const text of ['may:', 'know who you are', 'see your email address', 'keep its access'])
+  for (const text of ['may:', 'know who you are', 'see your email address', 'keep this access'])
     expect(page.body).toContain(text)
   const [application_id] = valuesOf(page, 'application_id')
   const after = await browser.submit(page, { application_id: application_id! }, '/ui/account/consent')
@@ -120,7 +120,7 @@ test('a form that another browser or another site sends does nothing', async () 
   const page = await comeIn(person, browser)
   await comeIn(other, foreign)
   const refused = await foreign.submit(page, { action: 'everywhere' }, '/ui/account/sign-out')
-  expect([refused.status, refused.body]).toEqual([400, expect.stringContaining('This form does not count')])
+  expect([refused.status, refused.body]).toEqual([400, expect.stringContaining('This form is no longer valid')])
   const crossSite = await browser.visit('/ui/account/sign-out', {
     method: 'POST',
     body: new URLSearchParams({ action: 'everywhere' }),

@@ -2,9 +2,11 @@ import { hash } from 'node:crypto'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { drawPng } from '#test/support/png'
-import { admin, newMember, newOrganization, ok } from '../../examples/people.ts'
+import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
+import { newProject } from '../../examples/projects.ts'
+import { authorizePath, newWebApplication, openBrowser } from '../../examples/sign-in.ts'
 import { factsOf } from '../clients/call.ts'
-import { over } from '../clients/encodings.ts'
+import { call, over } from '../clients/encodings.ts'
 
 const { url } = inject('roster')
 let home: string
@@ -118,4 +120,30 @@ describe.each(over('json'))('the login policy over $encoding', ({ call }) => {
     ok(await call('RemoveOrganization', { orgId: organization }, admin()))
     await expect.poll(async () => (await fetchLogo(Buffer.from(last, 'base64'))).status).toBe(404)
   })
+})
+
+test('who ticks the box keeps the cookie, and nobody else does', async () => {
+  const organization = await newOrganization()
+  const projectId = await newProject(organization)
+  const [application, person] = await Promise.all([
+    newWebApplication(organization, projectId),
+    newHuman(organization, { password: unique('Password') }),
+  ])
+  const owner = await newMember(organization, ['ORG_OWNER'])
+  const visit = () => openBrowser().visit(authorizePath(application))
+  expect((await visit()).body).not.toContain('name="keep"')
+  const settings = { keepSignedIn: 'KEEP_SIGNED_IN_ALLOWED' }
+  ok(await call('UpdateLoginPolicy', { settings }, owner))
+  expect(ok(await call('GetLoginPolicy', {}, owner))).toMatchObject({ policy: settings, settings })
+  await expect.poll(async () => (await visit()).body).toContain('name="keep"')
+  const cookieOf = async (keep: object) => {
+    const browser = openBrowser()
+    const { userName: login_name, password } = person
+    const page = await browser.visit(authorizePath(application))
+    const shown = await browser.submit(page, { action: 'sign-in', login_name, password, ...keep })
+    return { ...shown, cookie: browser.setCookie() }
+  }
+  expect((await cookieOf({ keep: 'on' })).cookie).toMatch(/; Max-Age=2592000;/)
+  expect((await cookieOf({})).cookie).toMatch(/^[\w-]+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
+  expect((await cookieOf({ keep: 'yes' })).status).toBe(400)
 })

@@ -3,6 +3,7 @@ import type { ExampleApplication } from '../../examples/applications.ts'
 import { admin, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, newWebApplication, openBrowser, readText, redeem, type Shown } from '../../examples/sign-in.ts'
+import { introspect } from '../../examples/person-tokens.ts'
 import { call } from '../clients/encodings.ts'
 import { hasMailbox, mailCount, mailTo, noticeTo } from '../mailbox.ts'
 
@@ -40,7 +41,7 @@ test.skipIf(!hasMailbox())(
     const email = uniqueEmail()
     const offered = await openBrowser().visit(authorizePath(application))
     expect(offered.body).toContain('value="register"')
-    const { submit, asking } = await register(email)
+    const { submit, visit, asking } = await register(email)
     const wrong = await submit(asking, { code: 'WRONG2', password: password(), action: 'finish' })
     expect(wrong).toMatchObject({ status: 200, body: expect.stringContaining('role="alert"') })
     const { code } = await mailTo(email)
@@ -48,12 +49,26 @@ test.skipIf(!hasMailbox())(
     const [, link] = /<a[^>]* href="([^"]+)"/.exec(leaving.body)!
     const answer = new URL(readText(link!)).searchParams
     const tokens = await redeem(application, answer.get('code')!)
-    const headers = { authorization: `Bearer ${tokens.body.access_token}` }
-    const claims = await (await fetch(`${url}/oidc/v1/userinfo`, { headers })).json()
+    const describe = async (token: string): Promise<Record<string, unknown>> =>
+      (await (await fetch(`${url}/oidc/v1/userinfo`, { headers: { authorization: `Bearer ${token}` } })).json()) as {}
+    const claims = await describe(tokens.body.access_token as string)
     expect(claims).toMatchObject({ given_name: 'Grace', name: 'Grace Hopper', locale: 'en' })
-    const { sub, preferred_username } = claims as { sub: string; preferred_username: string }
+    const { sub, ...told } = claims as { sub: string }
     const { user } = ok(await call('GetUser', { userId: sub }, admin(home)))
-    expect(user).toMatchObject({ userName: preferred_username, human: { email: { email, isVerified: true } } })
+    expect(user).toMatchObject({ human: { email: { email, isVerified: true } } })
+    // The name that was made is shown nowhere, and the address where `email` is allowed.
+    expect(told).not.toHaveProperty('preferred_username')
+    const account = await visit('/ui/account')
+    expect(account.body).toContain(email)
+    expect(account.body).not.toContain(user.userName)
+    const { location } = await visit(authorizePath(application, { scope: 'openid profile email' }))
+    const known = await redeem(application, new URL(location).searchParams.get('code')!)
+    const [described, introspected] = await Promise.all([
+      describe(known.body.access_token as string),
+      introspect(application, known.body.access_token as string),
+    ])
+    expect([described['preferred_username'], introspected['username']]).toEqual([email, email])
+    expect(await introspect(application, tokens.body.access_token as string)).not.toHaveProperty('username')
     const { changes } = ok(await call('ListUserChanges', { userId: sub }, admin(home)))
     const added = changes.find(({ type }: { type: string }) => type.includes('human.added'))
     expect(added).toMatchObject({ actor: sub })

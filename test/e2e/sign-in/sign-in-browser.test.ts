@@ -108,7 +108,7 @@ describe.skipIf(missing)(`in Chromium without script${missing ? ' (skipped: ther
     await page.getByRole('button', { name: 'Allow', exact: true }).click()
     await page.getByText('arrived').waitFor()
     const elsewhere = await open(`${url}/ui/account`)
-    await elsewhere.getByText(`You sign in to ${new URL(url).host}`).waitFor()
+    await elsewhere.getByText(`Continue to your account at ${new URL(url).host}`).waitFor()
     await signIn(elsewhere, grace.password, grace)
     await elsewhere.getByRole('heading', { name: 'Your account' }).waitFor()
     await page.goto(`${url}/ui/account`)

@@ -79,7 +79,7 @@ describe.skipIf(!hasFirefox)(`in Firefox${hasFirefox ? '' : ' (skipped: there is
     await firefox.go(request({ state: 'u', response_mode: 'form_post' }))
     await shows('arrived')
     await firefox.go(request({ state: 'v', response_mode: 'form_post', prompt: 'login' }))
-    await shows('Confirm that it is you')
+    await shows("Confirm it's you")
     await firefox.click('#password')
     await firefox.type(ada.password + keys.enter)
     await shows('arrived')

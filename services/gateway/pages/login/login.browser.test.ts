@@ -164,7 +164,7 @@ const screens: Record<string, JsonObject> = {
       error: 'REGISTRATION_ERROR_PASSWORD_INVALID',
     },
   },
-  'sign in, or recover': { ...withForm, signIn: { loginName: 'ada', recovers: true, mayRegister: true } },
+  'sign in, or recover': { ...withForm, signIn: { loginName: 'ada', recovers: true, mayRegister: true, keep: false } },
   recover: { ...withForm, recovery: { loginName: 'ada' } },
   'recover, known': { ...withForm, recovery: { loginName: 'ada', nameIsFixed: true } },
   'recover by code': { ...withForm, recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200 } },
@@ -437,7 +437,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     const page = await open(page1, { javaScriptEnabled: false, viewport: { width: 320, height: 568 } })
     await page.getByLabel('Login name').fill('ada')
     await page.getByRole('button', { name: 'Forgot password?' }).click()
-    await page.getByRole('heading', { name: 'Forgotten password' }).waitFor()
+    await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor()
     users['Recover'] = then({ recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200 } })
     await page.keyboard.press('Enter')
     await page.getByText('8 to 200 characters').waitFor()
@@ -472,18 +472,18 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       },
     }
     const page = await open(page1, { javaScriptEnabled: false })
-    expect(await page.getByLabel('Code from the mail').count()).toBe(0)
-    await page.getByRole('button', { name: 'Mail me a code' }).click()
-    await page.getByText('We have mailed a code to a•••@a•••.example').waitFor()
+    expect(await page.getByLabel('Code from the email').count()).toBe(0)
+    await page.getByRole('button', { name: 'Send me a code' }).click()
+    await page.getByText('We have sent a code to a•••@a•••.example').waitFor()
     // The field has the focus.
     await page.keyboard.type('WRONG2')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').getByText('not the code of the newest mail').waitFor()
     expect(await page.title()).toBe('Please check: Confirm with a code')
-    const field = page.getByLabel('Code from the mail')
+    const field = page.getByLabel('Code from the email')
     expect(await field.getAttribute('aria-invalid')).toBe('true')
     expect(await field.getAttribute('aria-describedby')).toBe('code-hint status')
-    await page.getByRole('button', { name: 'Mail another code' }).click()
+    await page.getByRole('button', { name: 'Send a new code' }).click()
     await page.getByRole('alert').waitFor({ state: 'detached' })
     await page.keyboard.type('ABC234')
     await page.keyboard.press('Enter')
@@ -505,7 +505,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     const page = await open(page1)
     await page.getByText('arrived').waitFor()
     const scriptless = await open(page1, { javaScriptEnabled: false })
-    await scriptless.getByRole('button', { name: 'Go on' }).click()
+    await scriptless.getByRole('button', { name: 'Continue' }).click()
     await scriptless.getByText('arrived').waitFor()
     expect(arrived).toEqual([posted, posted])
     await page.context().close()
@@ -571,12 +571,12 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     await page.getByRole('link', { name: 'Forgot password?' }).click()
     await page.getByLabel('Login name').fill('ada')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor()
+    await page.getByRole('heading', { name: 'Check your email' }).waitFor()
     await page.goto(`${gateway.url}/ui/reset-password#userId=u1&code=ABC234`)
     await page.getByLabel('User ID').fill('u1')
-    await page.getByLabel('Code from the mail').fill('ABC234')
+    await page.getByLabel('Code from the email').fill('ABC234')
     await page.getByLabel('New password').fill('New-Password-1')
-    await page.getByRole('button', { name: 'Set the password' }).click()
+    await page.getByRole('button', { name: 'Set password' }).click()
     await page.getByRole('heading', { name: 'Your password is set' }).waitFor()
     const reset = { userId: 'u1', verificationCode: 'ABC234', newPassword: 'New-Password-1' }
     expect(asked).toEqual([{ loginName: 'ada' }, reset])

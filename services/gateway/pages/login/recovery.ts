@@ -1,6 +1,7 @@
 import { type RecoveryCodePage, RecoveryError as Reason, type RecoveryPage } from '#gen/roster/users/v1/sign_in_service'
 import { destination, form, type Shown } from './form.ts'
 import { fill, html } from './html.ts'
+import { keepBox } from './keep-box.ts'
 import { duration } from './language.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
@@ -45,7 +46,7 @@ export function recoveryPage(shown: Shown, { loginName, nameIsFixed }: RecoveryP
 export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document {
   const { language } = shown
   const { text } = language
-  const { loginName, error, retryAfter, passwordMin, passwordMax } = page
+  const { loginName, error, retryAfter, passwordMin, passwordMax, keep } = page
   const lengths = { min: passwordMin, max: passwordMax }
   const key = problems[error]
   const message = key && fill(text[key], { ...lengths, wait: duration(language, retryAfter) })
@@ -92,7 +93,7 @@ export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document
             ${isPasswordWrong && html`aria-invalid="true" autofocus`}
           />`,
         )}
-        ${passwordHint(text, fill(text.passwordLengths, lengths))}
+        ${passwordHint(text, fill(text.passwordLengths, lengths))} ${keepBox(text, keep)}
         <button name="action" value="finish">${text.setPassword}</button>
         <button class="text" name="action" value="back" formnovalidate>${text.otherRecovery}</button>`,
     )}`

@@ -5,6 +5,7 @@ import {
 } from '#gen/roster/users/v1/sign_in_service'
 import { destination, form, type Shown } from './form.ts'
 import { fill, html, type Part } from './html.ts'
+import { keepBox } from './keep-box.ts'
 import { duration } from './language.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
@@ -36,13 +37,14 @@ export function registrationPage(shown: Shown, page: RegistrationPage): Document
 /** The code that was mailed, and the password that the account gets. */
 export function registrationCodePage(shown: Shown, page: RegistrationCodePage): Document {
   const { text } = shown.language
-  const { email, passwordMin, passwordMax } = page
+  const { email, passwordMin, passwordMax, keep } = page
   const lengths = { min: passwordMin, max: passwordMax }
   // By the address a manager of passwords keeps the new one.
   const fields = html`<label for="email">${text.email}</label>
     <input id="email" type="email" value="${email}" autocomplete="username" readonly />
     ${field(page, text, { name: 'code', autocomplete: 'one-time-code', value: '', most: 20, wrong: Reason.REGISTRATION_ERROR_CODE_WRONG })}
     ${field(page, text, { name: 'password', type: 'password', autocomplete: 'new-password', value: '', least: passwordMin, most: passwordMax, hint: fill(text.passwordLengths, lengths), wrong: [Reason.REGISTRATION_ERROR_PASSWORD_INVALID, Reason.REGISTRATION_ERROR_PASSWORD_TOO_COMMON] })}
+    ${keepBox(text, keep)}
     <button name="action" value="finish">${text.createAccount}</button>
     <button class="text" name="action" value="back" formnovalidate>${text.otherCode}</button>`
   return asking(shown, page, {

@@ -23,7 +23,8 @@ export interface Frame {
 }
 
 // It lies in the page: that is one request less, and the page of one release never gets the style of another.
-const common = readFileSync(new URL('../verify-email.css', import.meta.url), 'utf8')
+// It comes with each page, so without its indents.
+const common = readFileSync(new URL('../verify-email.css', import.meta.url), 'utf8').replaceAll(/^ +/gm, '')
 
 /** Makes a page around its content. */
 export function frame({ tag, brand }: Language, title: string, content: Part, frame: Frame = {}): Document {

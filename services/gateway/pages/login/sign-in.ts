@@ -3,6 +3,7 @@ import { fill, html } from './html.ts'
 import { duration } from './language.ts'
 import { frame, type Document } from './shell.ts'
 import { addressOf, destination, form, isOwn, type Shown } from './form.ts'
+import { keepBox } from './keep-box.ts'
 import { passwordScript, withShowButton } from './password-field.ts'
 import type { TextKey } from './texts.ts'
 
@@ -16,7 +17,7 @@ const errors: Partial<Record<SignInError, TextKey>> = {
 
 /** Name and password on one page. */
 export function signInPage(shown: Shown, page: SignInPage): Document {
-  const { loginName, nameIsFixed, error, retryAfter, mayRegister, hidesPasswordReset, recovers } = page
+  const { loginName, nameIsFixed, error, retryAfter, mayRegister, hidesPasswordReset, recovers, keep } = page
   const { language } = shown
   const { text } = language
   const title = nameIsFixed ? text.signInAgain : text.signIn
@@ -55,6 +56,7 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
           ${!focusOnName && html`autofocus`}
         />`,
       )}
+      ${keepBox(text, keep)}
       <button name="action" value="sign-in">${text.signIn}</button>
       ${nameIsFixed && html`<button class="text" name="action" value="another-account" formnovalidate>${text.otherAccount}</button>`}
       ${

@@ -282,9 +282,10 @@ describe('what goes out:', () => {
   test('a new value of the cookie belongs to this host alone, and no script reads it', async () => {
     answer = () => ({ redirect: { location: page }, newBrowser: value })
     const { headers } = await post(page, filled)
-    expect(headers['set-cookie']).toEqual([
-      `${cookie}=${value}; Path=/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure`,
-    ])
+    expect(headers['set-cookie']).toEqual([`${cookie}=${value}; Path=/; HttpOnly; SameSite=Lax; Secure`])
+    answer = () => ({ redirect: { location: page }, newBrowser: value, newBrowserLifetime: 60 })
+    const { headers: kept } = await post(page, filled)
+    expect(kept['set-cookie']).toEqual([`${cookie}=${value}; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure`])
   })
 
   test.each([page, 'https://app.example/cb?code=1&state=%0D%0A', 'com.example.app:/cb?x=1', 'http://[::1]:1234/cb'])(
@@ -370,7 +371,7 @@ describe('what fails:', () => {
     const body = asked.body.toString()
     expect(body).toContain('<html lang="de">')
     expect(body).toContain('in 7 Sekunden')
-    expect(body).toContain('<a href="/oauth/v2/authorize?client_id=%22%3E&amp;x=y">Noch einmal versuchen</a>')
+    expect(body).toContain('<a href="/oauth/v2/authorize?client_id=%22%3E&amp;x=y">Erneut versuchen</a>')
     expect(body).not.toContain('inner')
     expect((await post(`${page}/account`, 'form_token=t')).body.toString()).not.toContain('<a')
   })

@@ -28,7 +28,8 @@ export interface Reply {
 export function writePage(bytes: Uint8Array, exchange: Exchange, publicUrl: string): Reply {
   const answer = PageAnswer.decode(bytes)
   const reply = replyOf(answer, exchange)
-  if (answer.newBrowser !== '') reply.headers['set-cookie'] = writeCookie(answer.newBrowser, publicUrl)
+  const { newBrowser, newBrowserLifetime } = answer
+  if (newBrowser !== '') reply.headers['set-cookie'] = writeCookie(newBrowser, newBrowserLifetime, publicUrl)
   return reply
 }
 

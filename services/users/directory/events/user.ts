@@ -26,6 +26,8 @@ type StateEvent =
 
 export interface User extends SignOuts {
   userName: string
+  /** Roster made the user name, for a person who registered. */
+  nameIsMade?: true | undefined
   human?: Human
   machine?: Machine
   /** Deactivated. */
@@ -47,8 +49,9 @@ const gone: User = { userName: '', removed: true }
 
 export function evolveUser(user: User | undefined, event: UserEvent, at: Date): User {
   if (event.type === 'human.added') {
-    const { userName, profile, email, isVerified } = event.payload
-    return { userName, human: { profile, email, isVerified, ownChanges: [], resends: [] } }
+    const { userName, profile, email, isVerified, codeId } = event.payload
+    const human = { profile, email, isVerified, ownChanges: [], resends: [] }
+    return { userName, ...(codeId !== undefined && { nameIsMade: true }), human }
   }
   if (event.type === 'machine.added') {
     const { userName, ...machine } = event.payload
@@ -70,7 +73,7 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
     case 'signed.out':
       return { ...user, ...countSignOut(user) }
     case 'username.changed':
-      return { ...user, ...event.payload }
+      return { ...user, ...event.payload, ...(user.nameIsMade && { nameIsMade: undefined }) }
     case 'removed':
       return { ...gone, forgetAt: event.payload.forgetAt!, former: user }
     case 'restored':
@@ -83,6 +86,11 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
   if (!user.machine) return user
   const machine = evolveMachine(user.machine, event as MachineEvent, at)
   return machine === user.machine ? user : { ...user, machine }
+}
+
+/** The name that a user is known by: the address of a person whose user name Roster made. */
+export function knownName({ userName, nameIsMade, human }: Pick<User, 'userName' | 'nameIsMade' | 'human'>): string {
+  return nameIsMade && human ? human.email : userName
 }
 
 /** The human of an aggregate. NOT_FOUND USER_NOT_FOUND for a machine and where there is none. */

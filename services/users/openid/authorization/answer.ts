@@ -8,6 +8,7 @@ export function show(answer: NonNullable<PageAnswer['answer']>): PageAnswer {
   return {
     answer,
     newBrowser: '',
+    newBrowserLifetime: 0,
     formToken: '',
     requestId: '',
     uiLocales: '',

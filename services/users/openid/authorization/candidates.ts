@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { isKnownTo, judge, type Verdict } from '../judge/judge.ts'
 import type { RequestFacts } from '../judge/facts.ts'
 import { meantName } from '../../directory/meant-name.ts'
-import type { User } from '../../directory/events/user.ts'
+import { knownName, type User } from '../../directory/events/user.ts'
 import { type SignedInUser, factsFrom, loadSignedInUser } from './facts-of.ts'
 import type { RequestedApplication } from '../request/read-parameters.ts'
 
@@ -18,8 +18,12 @@ export interface Candidate {
   verdict: Verdict
   /** The application may know who it is: the person let it in, or need not be asked. */
   isKnown: boolean
+  /** The person stays signed in. */
+  isKept: boolean
   user: User
   userName: string
+  /** What pages show. */
+  knownName: string
   displayName: string
   email: string
 }
@@ -45,7 +49,8 @@ export async function findCandidates(
       const { displayName } = human.profile
       const verdict = judge(stage, facts, now)
       const isKnown = isKnownTo(application, facts)
-      return { signedInUser, isLastUsed, verdict, isKnown, user: user.state, userName, displayName, email: human.email }
+      const shown = { user: user.state, userName, knownName: knownName(user.state), displayName, email: human.email }
+      return { signedInUser, isLastUsed, verdict, isKnown, isKept: facts.session.kept, ...shown }
     }),
   )
   return found.filter((candidate) => candidate !== undefined)

@@ -84,6 +84,7 @@ export function factsFrom(
         beganSinceOpen(begun!, ofHome) &&
         outlives(user, sessionId, session.signOuts ?? 0),
       expiresAt: new Date(session.expiresAt),
+      kept: session.kept === true,
       factors: (session.factors ?? []).map(({ kind, at }) => ({ kind, at: new Date(at) })),
     },
     authorization: undefined,

@@ -25,7 +25,9 @@ export interface Facts {
   project: ProjectCopy | undefined
   /** What lets the user into the project, as grants says: needed only where that checks who comes. */
   access: readonly Admission[] | undefined
-  session: { id: string; userId: string; isAlive: boolean; expiresAt: Date; factors: CheckedFactor[] } | undefined
+  session:
+    | { id: string; userId: string; isAlive: boolean; expiresAt: Date; kept: boolean; factors: CheckedFactor[] }
+    | undefined
   /** The existing authorization; unset while one is being requested. */
   authorization: GrantedBefore | undefined
   /** Whether the user lets the application be used, with which scopes, and how often that was taken back. */

@@ -46,6 +46,7 @@ function whole(stage: Stage): Facts {
       userId: 'ada',
       isAlive: true,
       expiresAt: ago(-60),
+      kept: false,
       factors: [{ kind: 'password' as const, at: ago(60) }],
     },
     consent: { isGiven: true, scopes: ['openid', 'profile', 'offline_access'], revision: 1 },

@@ -6,8 +6,8 @@ import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
 import { factorKinds, firstFactors } from '../../sessions/factors/kinds.ts'
 import {
   type CheckedFactor,
+  checkLifetime,
   lastFirstFactor,
-  type LoginPolicy,
   missingFactors,
 } from '../../sessions/login-policy/login-policy.ts'
 
@@ -94,7 +94,7 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   const missing: Lack[] = [
     ...selectAccount(request),
     ...factorsOf(facts, facts.user, factors),
-    ...(isNew ? maxAge(factors, request!, facts.policy, now) : []),
+    ...(isNew ? maxAge(factors, request!, checkLifetime(facts.policy, session!.kept), now) : []),
     ...consented.lacks,
   ]
   const [first, ...others] = missing
@@ -139,7 +139,7 @@ function factorsOf(
 function maxAge(
   factors: readonly CheckedFactor[],
   { maxAge = Infinity, prompts, beganAt }: RequestFacts,
-  { passwordCheckLifetime }: LoginPolicy,
+  passwordCheckLifetime: number,
   now: Date,
 ): Lack[] {
   const checked = lastFirstFactor(factors)

@@ -13,8 +13,8 @@ import { acr } from '../judge/judge.ts'
 // A machine or an application that proves who it is; an application without a proof gets and revokes tokens alone.
 const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
 const claims = [
-  'sub', 'name', 'preferred_username', 'given_name', 'family_name', 'nickname', 'locale', 'updated_at', 'email',
-  'email_verified', 'organization', 'roles', 'project_roles', 'organization_roles', 'auth_time', 'nonce', 'acr', 'amr', 'sid',
+  'sub', 'name', 'preferred_username', 'given_name', 'family_name', 'nickname', 'locale', 'gender', 'updated_at',
+  'email', 'email_verified', 'organization', 'roles', 'project_roles', 'organization_roles', 'auth_time', 'nonce', 'acr', 'amr', 'sid',
 ] // prettier-ignore
 
 export async function getServerMetadata(

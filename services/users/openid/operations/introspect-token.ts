@@ -1,7 +1,7 @@
 import type { IntrospectTokenRequest, IntrospectTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import type { Call } from '#lib/rpc/headers'
 import { methodOf } from '../clients/application-client.ts'
-import { tellsName, wantedBy } from '../tokens/claims.ts'
+import { toldName, wantedBy } from '../tokens/claims.ts'
 import { authenticateOnce, checkClient } from '../clients/client.ts'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
@@ -52,7 +52,10 @@ async function describe(
       scope: (of?.given ?? scope.text) || undefined,
     }),
     // What a person did not let the application see, no server that introspects sees, either.
-    username: !scopes || tellsName(token.user, wantedBy(scopes)) ? token.user.userName : undefined,
+    username: toldName(
+      token.user,
+      scopes ? wantedBy(scopes) : (claim) => claim === 'preferred_username' || !token.user.nameIsMade,
+    ),
     tokenType: thumbprint ? 'DPoP' : 'Bearer',
     cnf: thumbprint ? { jkt: thumbprint } : undefined,
     exp: expiresAt ? seconds(expiresAt) : undefined,

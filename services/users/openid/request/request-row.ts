@@ -31,6 +31,8 @@ export interface Progress {
   error?: SignInError
   /** RFC 3339. */
   retryAt?: string | undefined
+  /** The person ticked that they want to stay signed in. */
+  keep?: boolean
   /** A name is asked for, though a person is signed in. */
   asksName?: boolean | undefined
   /** A registration: as it was typed, and what was wrong. `isMailed`: the code is asked for. */

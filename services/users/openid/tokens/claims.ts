@@ -1,10 +1,11 @@
+import { Gender } from '#gen/roster/users/v1/user'
 import { orUnavailable } from '#lib/database/database'
 import type { Existing } from '#lib/eventstore/aggregate'
 import { canonicalName } from '#lib/search/canonical-name'
 import type { Context } from '../../context.ts'
 import { isVerifiedFor } from '../../directory/login-names/read-proofs.ts'
 import { existing } from '../../directory/states/user-state.ts'
-import type { User } from '../../directory/events/user.ts'
+import { knownName, type User } from '../../directory/events/user.ts'
 
 /** The scope that asks for each claim. */
 export const scopeOf: Record<string, string> = {
@@ -14,6 +15,7 @@ export const scopeOf: Record<string, string> = {
   nickname: 'profile',
   preferred_username: 'profile',
   locale: 'profile',
+  gender: 'profile',
   updated_at: 'profile',
   email: 'email',
   email_verified: 'email',
@@ -55,7 +57,7 @@ export async function userClaims(
   const { human } = user.state
   const all: UserClaims = {
     ...profileOf(existing(user.state)),
-    preferred_username: tellsName(user.state, wanted) ? user.state.userName : undefined,
+    preferred_username: toldName(user.state, wanted),
     updated_at: wanted('updated_at') ? await changedAt(context, user, wanted) : undefined,
     ...(human && {
       email: human.email,
@@ -65,10 +67,11 @@ export async function userClaims(
   return Object.fromEntries(Object.entries(all).filter(([claim, value]) => value !== undefined && wanted(claim)))
 }
 
-/** Whether a user name may be told. One that is the address of its person says what `email` asks for, too. */
-export function tellsName({ userName, human }: User, wanted: Wanted): boolean {
-  const isAddress = human !== undefined && canonicalName(human.email) === canonicalName(userName)
-  return wanted('preferred_username') && (!isAddress || wanted('email'))
+/** The name of a user as far as it may be told. One that is the address of its person says what `email` asks for, too. */
+export function toldName(user: User, wanted: Wanted): string | undefined {
+  const name = knownName(user)
+  const isAddress = user.human !== undefined && canonicalName(user.human.email) === canonicalName(name)
+  return wanted('preferred_username') && (!isAddress || wanted('email')) ? name : undefined
 }
 
 /** The events that change a claim of `profile`, and those that change one of `email`. */
@@ -90,12 +93,20 @@ async function changedAt({ sql }: Pick<Context, 'sql'>, { id, sequence }: Existi
 
 function profileOf({ human, machine }: User): UserClaims {
   if (!human) return { name: machine?.name }
-  const { firstName, lastName, nickName, displayName, preferredLanguage } = human.profile
+  const { firstName, lastName, nickName, displayName, preferredLanguage, gender } = human.profile
   return {
     name: displayName,
     given_name: firstName,
     family_name: lastName,
     nickname: nickName,
     locale: preferredLanguage || undefined,
+    gender: genders[gender],
   }
+}
+
+/** The first two are those of OpenID Connect Core, section 5.1, and the third is ZITADEL's. */
+const genders: Partial<Record<Gender, string>> = {
+  [Gender.GENDER_FEMALE]: 'female',
+  [Gender.GENDER_MALE]: 'male',
+  [Gender.GENDER_DIVERSE]: 'diverse',
 }

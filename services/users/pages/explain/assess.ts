@@ -108,7 +108,7 @@ export async function sees(
 // A password that is right after the request began: so the request does not ask for it once more.
 function justSignedIn(userId: string, now: Date): NonNullable<Facts['session']> {
   const at = new Date(now.getTime() + 1)
-  return { id: '', userId, isAlive: true, expiresAt: at, factors: [{ kind: 'password', at }] }
+  return { id: '', userId, isAlive: true, expiresAt: at, kept: false, factors: [{ kind: 'password', at }] }
 }
 
 /** Ends that follow from what an authorization stands on. */

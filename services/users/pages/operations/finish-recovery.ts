@@ -47,7 +47,10 @@ export async function finishRecovery(
   if (request.action === 'back') return next({ recovery: { loginName, userId: known, codeIds } })
   const again = (error: RecoveryError, wait?: number) => {
     const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
-    return next({ recovery: { loginName, userId: known, codeIds, isAsked: true, error, ...retryAt } })
+    return next({
+      keep: request.keep === 'on',
+      recovery: { loginName, userId: known, codeIds, isAsked: true, error, ...retryAt },
+    })
   }
   const { length } = [...request.password]
   const { passwordMin, passwordMax } = passwordLengths()
@@ -66,7 +69,7 @@ export async function finishRecovery(
   if (row.isOver) return passwordSet(context, opened)
   // Should the rest fail, the person signs in by this page.
   await next({ loginName })
-  return { ...page, newBrowser: await signIn(context, opened, userId, call) }
+  return { ...page, newBrowser: await signIn(context, opened, { userId, keep: request.keep === 'on' }, call) }
 }
 
 // The person whose living code was asked for here. Otherwise an id of no user: it takes the same work, and no try of
@@ -86,13 +89,19 @@ async function passwordSet(context: Context, { row: { parameters } }: OpenedRequ
 }
 
 // Returns the new value of the cookie; empty, where the person has to sign in.
-async function signIn(context: Context, { row, browser }: OpenedRequest, userId: string, call: Call): Promise<string> {
+async function signIn(
+  context: Context,
+  { row, browser }: OpenedRequest,
+  { userId, keep }: { userId: string; keep: boolean },
+  call: Call,
+): Promise<string> {
   const user = await findUserById(context, userId)
   if (!user) return ''
   const along = {
     writes: (of: { sessionId: string; userId: string }) => [advance(context.keys, row.id, { chosen: true }, of)],
     guards: [stillOpen(row.id)],
     clientId: row.parameters.clientId,
+    keep,
   }
   try {
     const { newValue } = await openBrowserSession(context, provedPassword(user), browser, along, call)

@@ -43,7 +43,7 @@ export async function finishRegistration(
   if ('answer' in opened) return opened.answer
   const { row, now } = opened
   const page = toPage(row.id)
-  if (!opened.browser.isPresent) return giveAgain(context, opened, request.password, call)
+  if (!opened.browser.isPresent) return giveAgain(context, opened, request, call)
   const typed = row.progress.registration
   if (!typed?.isMailed) return page
   const next = async (progress: Progress) => {
@@ -56,9 +56,9 @@ export async function finishRegistration(
   const again = async (error: RegistrationError, wait?: number) => {
     const overtaken = await openForm(context, request, signingIn, { takesFormer: true })
     if ('answer' in overtaken) return overtaken.answer
-    if (!overtaken.browser.isPresent) return giveAgain(context, overtaken, request.password, call)
+    if (!overtaken.browser.isPresent) return giveAgain(context, overtaken, request, call)
     const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
-    return next({ registration: { ...given, isMailed: true, error, ...retryAt } })
+    return next({ keep: request.keep === 'on', registration: { ...given, isMailed: true, error, ...retryAt } })
   }
   const closed = () => next({ loginName: email, error: SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED })
   const isWrong = findFault(given, request.password)
@@ -75,10 +75,10 @@ export async function finishRegistration(
   if (!matchesCode(request.code, code)) return again(RegistrationError.REGISTRATION_ERROR_CODE_WRONG)
   if (!(await isStillOpen(context, opened, registration, call))) return closed()
   try {
-    return { ...page, newBrowser: await signUp(context, opened, { registration, password: request.password }, call) }
+    return { ...page, newBrowser: await signUp(context, opened, { registration, request }, call) }
   } catch (error) {
     const { browser } = await findBrowser(context.sql, opened.value)
-    if (browser?.isPresent === false) return giveAgain(context, { ...opened, browser }, request.password, call)
+    if (browser?.isPresent === false) return giveAgain(context, { ...opened, browser }, request, call)
     if (error instanceof Superseded) return page
     if (error instanceof OrganizationClosed) return closed()
     if (error instanceof AddressTaken) return next({ loginName: email, error: SignInError.SIGN_IN_ERROR_ADDRESS_TAKEN })
@@ -91,7 +91,7 @@ export async function finishRegistration(
 async function giveAgain(
   context: Context,
   { browser, value, row: { id }, now }: OpenedRequest,
-  text: string,
+  { password: text, keep }: FinishRegistrationRequest,
   call: Call,
 ): Promise<PageAnswer> {
   const page = toPage(id)
@@ -104,7 +104,7 @@ async function giveAgain(
   try {
     const attempt = { loginName, text, find: () => Promise.resolve(user) }
     const proved = await factors.password.check(context, attempt, call)
-    const { newValue } = await signInToRequest(context, { row, browser, value }, proved, call)
+    const { newValue } = await signInToRequest(context, { row, browser, value }, proved, keep === 'on', call)
     await proved.settle?.()
     return { ...page, newBrowser: newValue }
   } catch (error) {
@@ -130,7 +130,10 @@ async function isStillOpen(
 async function signUp(
   context: Context,
   { row, browser }: OpenedRequest,
-  { registration, password }: { registration: StoredRegistration; password: string },
+  {
+    registration,
+    request: { password, keep },
+  }: { registration: StoredRegistration; request: FinishRegistrationRequest },
   call: Call,
 ): Promise<string> {
   const lane = networkOf(call.clientAddress) ?? call.clientAddress
@@ -147,6 +150,7 @@ async function signUp(
       writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)],
       guards,
       clientId: row.parameters.clientId,
+      keep: keep === 'on',
     },
     call,
   )

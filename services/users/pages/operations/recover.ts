@@ -34,7 +34,7 @@ export async function recover(context: Context, request: RecoverRequest, call: C
     const person = fixedPerson(await requestStateOf(context, opened, call))
     return next({
       recovery: person
-        ? { loginName: person.userName, userId: person.signedInUser.userId }
+        ? { loginName: person.knownName, userId: person.signedInUser.userId }
         : { loginName: request.loginName },
     })
   }

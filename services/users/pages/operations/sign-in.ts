@@ -41,7 +41,13 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
     if (error instanceof Superseded) return page
     const failure = failureOf(error, now)
     if (!failure) throw error
-    await next({ ...row.progress, loginName: request.loginName, retryAt: undefined, ...failure })
+    await next({
+      ...row.progress,
+      loginName: request.loginName,
+      keep: request.keep === 'on',
+      retryAt: undefined,
+      ...failure,
+    })
     return page
   }
 }
@@ -50,7 +56,7 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
 async function proceed(
   context: Context,
   opened: OpenedRequest,
-  { loginName, password: text }: SignInRequest,
+  { loginName, password: text, keep }: SignInRequest,
   call: Call,
 ): Promise<string> {
   const { row } = opened
@@ -65,7 +71,13 @@ async function proceed(
       : { loginName, text },
     { ...call, organizationId: onlyOrganization(row.parameters.scope, application) ?? '' },
   )
-  const { browser, newValue, sessionId, missingFactors } = await signInToRequest(context, opened, proved, call)
+  const { browser, newValue, sessionId, missingFactors } = await signInToRequest(
+    context,
+    opened,
+    proved,
+    keep === 'on',
+    call,
+  )
   const { userId, organizationId } = proved.user
   await Promise.all([proved.settle?.(), surplusSessions.settle(context, userId)])
   // Its page then has the field at once.

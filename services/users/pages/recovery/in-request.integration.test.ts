@@ -210,7 +210,7 @@ describe('an address that nobody verified', () => {
     const profile = { firstName: 'F', lastName: 'L', preferredLanguage: '', gender: 0 as const }
     const verification = { $case: 'returnCode' as const, value: {} }
     const request = { userName: name, password: 'a password', profile, email: { email, verification } }
-    const { userId } = await addHumanUser.handle(users, request as never, callIn('owner'))
+    const { userId } = await addHumanUser.handle(users, request, callIn('owner'))
     return { name, userId }
   }
 

@@ -21,13 +21,14 @@ export function signInPage(
   return show({
     $case: 'signIn',
     value: {
-      loginName: known?.userName ?? loginName,
+      loginName: known?.knownName ?? loginName,
       nameIsFixed: known !== undefined,
       error,
       retryAfter: secondsUntil(retryAt, now),
       mayRegister: false,
       hidesPasswordReset: false,
       recovers: true,
+      keep: undefined,
     },
   })
 }
@@ -38,7 +39,7 @@ export function registrationPage(registration: NonNullable<Progress['registratio
   const { error = RegistrationError.REGISTRATION_ERROR_UNSPECIFIED } = registration
   const asked = { email, error, retryAfter: secondsUntil(retryAt, now) }
   return isMailed
-    ? show({ $case: 'registrationCode', value: { ...asked, ...passwordLengths() } })
+    ? show({ $case: 'registrationCode', value: { ...asked, ...passwordLengths(), keep: undefined } })
     : show({ $case: 'registration', value: { ...asked, givenName, familyName } })
 }
 
@@ -48,7 +49,7 @@ export function recoveryPage(recovery: NonNullable<Progress['recovery']>, now: D
   return isAsked
     ? show({
         $case: 'recoveryCode',
-        value: { loginName, error, retryAfter: secondsUntil(retryAt, now), ...passwordLengths() },
+        value: { loginName, error, retryAfter: secondsUntil(retryAt, now), ...passwordLengths(), keep: undefined },
       })
     : show({ $case: 'recovery', value: { loginName, nameIsFixed: userId !== undefined } })
 }
@@ -77,6 +78,6 @@ export function consentPage(
   return show({ $case: 'consent', value: { account, scopes: [...scopes], actsInRoster, clickOnly, tooMany } })
 }
 
-export function accountOf({ signedInUser, displayName, userName }: Candidate): Account {
-  return { sessionId: signedInUser.sessionId, displayName, loginName: userName }
+export function accountOf({ signedInUser, displayName, knownName }: Candidate): Account {
+  return { sessionId: signedInUser.sessionId, displayName, loginName: knownName }
 }

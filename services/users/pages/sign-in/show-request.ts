@@ -46,11 +46,16 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   if (page.answer?.$case === 'noAccess')
     logShutOut(context, parameters, state.chosen ? [state.chosen] : people, 'page', call)
   if (!withForm.includes(page.answer!.$case)) return page
-  if (page.answer?.$case === 'signIn') {
-    const organizationId = organizationOfRequest(parameters.scope, requested)
-    const { hidePasswordReset } = await loadLoginPolicy(context, organizationId)
-    page.answer.value.hidesPasswordReset = hidePasswordReset
-    if (!page.answer.value.nameIsFixed) page.answer.value.mayRegister = await mayRegister(context, state)
+  const { answer } = page
+  if (answer?.$case === 'signIn' || answer?.$case === 'registrationCode' || answer?.$case === 'recoveryCode') {
+    const policy = await loadLoginPolicy(context, organizationOfRequest(parameters.scope, requested))
+    const known = answer.$case === 'signIn' && answer.value.nameIsFixed ? state.chosen : undefined
+    const { keepSignedIn } = known?.signedInUser.policy ?? policy
+    if (keepSignedIn === 'allowed') answer.value.keep = progress.keep ?? known?.isKept ?? false
+    if (answer.$case === 'signIn') {
+      answer.value.hidesPasswordReset = policy.hidePasswordReset
+      if (!answer.value.nameIsFixed) answer.value.mayRegister = await mayRegister(context, state)
+    }
   }
   return {
     ...page,

@@ -25,6 +25,7 @@ export async function signInToRequest(
   context: Context,
   { row, browser, value }: Pick<OpenedRequest, 'row' | 'browser' | 'value'>,
   proved: ProvedFactor,
+  keep: boolean,
   call: Call,
 ): Promise<SignedInTo> {
   const { sql, keys } = context
@@ -37,7 +38,7 @@ export async function signInToRequest(
       context,
       proved,
       at,
-      { writes: (session) => [goOn(session)], guards, clientId },
+      { writes: (session) => [goOn(session)], guards, clientId, keep },
       call,
     )),
   })
@@ -54,6 +55,6 @@ export async function signInToRequest(
       moveRequest(row.id, { from: now.id, to: other.id }),
       goOn(session),
     ]
-    return { browser: other, ...(await openBrowserSession(context, proved, other, { writes, guards, clientId }, call)) }
+    return { browser: other, ...(await openBrowserSession(context, proved, other, { writes, guards, clientId, keep }, call)) }
   }
 }

@@ -2,7 +2,7 @@ import type { Account } from '#gen/roster/users/v1/sign_in_service'
 import type { Browser } from '../../sessions/browsers/session-cookie.ts'
 import { sessionsOf } from '../../sessions/browsers/browser-sessions.ts'
 import type { Context } from '../../context.ts'
-import type { User } from '../../directory/events/user.ts'
+import { knownName, type User } from '../../directory/events/user.ts'
 
 /** A person who is signed in, in a browser. */
 export interface SignedIn extends Account {
@@ -18,8 +18,8 @@ export async function signedInAccounts(
   return Promise.all(
     sessions.map(async ({ sessionId, userId }) => {
       const user = await store.load<User>('user', userId)
-      const { userName = '', human } = user?.state ?? {}
-      return { sessionId, userId, displayName: human?.profile.displayName ?? userName, loginName: userName }
+      const loginName = user ? knownName(user.state) : ''
+      return { sessionId, userId, displayName: user?.state.human?.profile.displayName ?? loginName, loginName }
     }),
   )
 }

@@ -14,9 +14,13 @@ export interface LoginPolicySettings {
   tellOfSignIns?: boolean
   /** In seconds. */
   passwordCheckLifetime?: number
+  keepSignedIn?: KeepSignedIn
   /** As a whole: an organization's has nothing of the instance's. */
   brand?: Brand
 }
+
+/** Whether people stay signed in: nobody does, each person decides, or everybody does. */
+export type KeepSignedIn = 'off' | 'allowed' | 'always'
 
 /** How pages look. What is missing is as Roster has it. */
 export interface Brand {

@@ -5,10 +5,20 @@ export type SessionEvent =
   /** Only a session of a browser has a `browserId`. Earlier sessions have none of the last three. */
   | {
       type: 'created'
-      payload: { userId: string; expiresAt: string; factors?: Factor[]; browserId?: string; signOuts?: number }
+      payload: {
+        userId: string
+        expiresAt: string
+        factors?: Factor[]
+        browserId?: string
+        signOuts?: number
+        kept?: boolean
+      }
     }
-  /** Once more, in the same browser, or by the login application that has its token. The session lives on from then. */
-  | { type: 'factor.checked'; payload: { userId: string; kind: FactorKind; expiresAt: string } }
+  /**
+   * Once more, in the same browser, or by the login application that has its token. The session lives on from then.
+   * `kept` where that changes.
+   */
+  | { type: 'factor.checked'; payload: { userId: string; kind: FactorKind; expiresAt: string; kept?: boolean } }
   /** A code was made; or a wrong one was tried. */
   | { type: 'factor.challenged' | 'factor.rejected'; payload: { userId: string; kind: FactorKind } }
   /** The user went on to an application with it. */
@@ -33,6 +43,8 @@ export interface Session {
   browserId?: string
   /** How often all sessions of the user had been ended when it began. */
   signOuts?: number
+  /** The person stays signed in: it outlives the browser that is closed, and others. */
+  kept?: boolean
 }
 
 /** Names a session. */
@@ -45,7 +57,8 @@ export function evolveSession(session: Session | undefined, event: SessionEvent,
   if (session === undefined) throw new Error(`a session begins with ${event.type}`)
   if (event.type === 'ended') return { ...session, ended: true }
   if (event.type !== 'factor.checked') return session
-  const { kind, expiresAt } = event.payload
+  const { kind, expiresAt, kept = session.kept } = event.payload
   const others = (session.factors ?? []).filter((factor) => factor.kind !== kind)
-  return { ...session, expiresAt, factors: [...others, { kind, at: at.toISOString() }] }
+  const factors = [...others, { kind, at: at.toISOString() }]
+  return { ...session, expiresAt, factors, ...(kept !== undefined && { kept }) }
 }

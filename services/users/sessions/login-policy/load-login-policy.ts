@@ -14,5 +14,11 @@ export async function loadLoginPolicy(
   const policy = { ...defaultPolicy, ...ofInstance?.state, ...own?.state }
   const forceMfa = ofInstance?.state.forceMfa === true || own?.state.forceMfa === true
   // An operator may have made sessions shorter since.
-  return { ...policy, forceMfa, passwordCheckLifetime: Math.min(policy.passwordCheckLifetime, config.SESSION_LIFETIME) }
+  const atMost = (lifetime: number) => Math.min(policy.passwordCheckLifetime, lifetime)
+  return {
+    ...policy,
+    forceMfa,
+    passwordCheckLifetime: atMost(config.SESSION_LIFETIME),
+    keptCheckLifetime: atMost(config.KEPT_SESSION_LIFETIME),
+  }
 }

@@ -1,4 +1,4 @@
-import type { Brand } from '../events/login-policy.ts'
+import type { Brand, KeepSignedIn } from '../events/login-policy.ts'
 import type { Factor, FactorKind, Session } from '../events/session.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import { firstFactors, secondFactors } from '../factors/kinds.ts'
@@ -23,6 +23,9 @@ export interface LoginPolicy {
   defaultRedirectUri: string
   /** Seconds from the check of a password until it is asked for again. */
   passwordCheckLifetime: number
+  /** Likewise, of a person who stays signed in. */
+  keptCheckLifetime: number
+  keepSignedIn: KeepSignedIn
   /** How pages look. Missing: as Roster. */
   brand?: Brand
 }
@@ -35,6 +38,13 @@ export const defaultPolicy: LoginPolicy = {
   tellOfSignIns: true,
   defaultRedirectUri: '',
   passwordCheckLifetime: Infinity,
+  keptCheckLifetime: Infinity,
+  keepSignedIn: 'off',
+}
+
+/** Seconds from the check of a password until it is asked for again. */
+export function checkLifetime(policy: LoginPolicy, isKept: boolean): number {
+  return isKept && policy.keepSignedIn !== 'off' ? policy.keptCheckLifetime : policy.passwordCheckLifetime
 }
 
 /**

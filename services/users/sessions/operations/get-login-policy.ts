@@ -1,4 +1,8 @@
-import type { GetLoginPolicyRequest, GetLoginPolicyResponse } from '#gen/roster/users/v1/login_policy_service'
+import {
+  type GetLoginPolicyRequest,
+  type GetLoginPolicyResponse,
+  KeepSignedIn,
+} from '#gen/roster/users/v1/login_policy_service'
 import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
@@ -16,7 +20,12 @@ export async function getLoginPolicy(
     context.store.load<LoginPolicySettings>(loginPolicyType, organizationId),
   ])
   return {
-    policy: { ...whatIsBuilt, ...policy, ...(await shown(context, policy)) },
+    policy: {
+      ...whatIsBuilt,
+      ...policy,
+      ...(await shown(context, policy)),
+      keepSignedIn: keepingOf[policy.keepSignedIn],
+    },
     settings: { ...own?.state, ...(await shown(context, own?.state ?? {})) },
     details: own && details(own),
   }
@@ -29,13 +38,24 @@ const whatIsBuilt = {
   allowPasskeys: false,
 }
 
+const keepingOf = {
+  off: KeepSignedIn.KEEP_SIGNED_IN_OFF,
+  allowed: KeepSignedIn.KEEP_SIGNED_IN_ALLOWED,
+  always: KeepSignedIn.KEEP_SIGNED_IN_ALWAYS,
+}
+
 async function shown(
   { sql }: Context,
-  { passwordCheckLifetime: seconds, brand }: Pick<LoginPolicySettings, 'passwordCheckLifetime' | 'brand'>,
+  {
+    passwordCheckLifetime: seconds,
+    brand,
+    keepSignedIn,
+  }: Pick<LoginPolicySettings, 'passwordCheckLifetime' | 'brand' | 'keepSignedIn'>,
 ) {
   const logo = brand?.logoHash === undefined ? Buffer.alloc(0) : await findLogo(sql, brand.logoHash)
   return {
     passwordCheckLifetime: seconds === undefined ? undefined : { seconds, nanos: 0 },
     brand: brand && { ...brand, logo },
+    keepSignedIn: keepSignedIn && keepingOf[keepSignedIn],
   }
 }

@@ -20,10 +20,11 @@ export const getLoginSettings = {
   async handle(context: Context, request: GetLoginSettingsRequest, call: Call): Promise<GetLoginSettingsResponse> {
     const organizationId = request.instance ? instance.id : call.organizationId
     const { policy, settings: own, details } = await getLoginPolicy(context, {}, { ...call, organizationId })
-    // The brand is told by GetBrandingSettings.
-    const { allowPasskeys, brand: _, ...settings } = policy!
+    // The brand is told by GetBrandingSettings; ZITADEL has no name for the last.
+    const { allowPasskeys, brand: _, keepSignedIn: _ofRoster, ...settings } = policy!
     const isOwn =
-      !request.instance && Object.entries(own!).some(([name, value]) => name !== 'brand' && value !== undefined)
+      !request.instance &&
+      Object.entries(own!).some(([name, value]) => !['brand', 'keepSignedIn'].includes(name) && value !== undefined)
     return {
       details,
       settings: {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  LoginPolicySettings as Sent,
-  UpdateLoginPolicyRequest,
-  UpdateLoginPolicyResponse,
+import {
+  KeepSignedIn,
+  type LoginPolicySettings as Sent,
+  type UpdateLoginPolicyRequest,
+  type UpdateLoginPolicyResponse,
 } from '#gen/roster/users/v1/login_policy_service'
 import { invalid, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
@@ -67,7 +68,16 @@ async function readLogo(file: Buffer, { organizationId, deadline }: Call): Promi
 
 // What may only be as it is says nothing that has to be kept.
 function given(
-  { forceMfa, allowRegister, hidePasswordReset, tellOfSignIns, defaultRedirectUri, passwordCheckLifetime, brand }: Sent,
+  {
+    forceMfa,
+    allowRegister,
+    hidePasswordReset,
+    tellOfSignIns,
+    defaultRedirectUri,
+    passwordCheckLifetime,
+    brand,
+    keepSignedIn,
+  }: Sent,
   logo: Buffer | undefined,
 ) {
   const settings = {
@@ -77,10 +87,17 @@ function given(
     tellOfSignIns,
     defaultRedirectUri,
     passwordCheckLifetime: passwordCheckLifetime?.seconds,
+    keepSignedIn: keepSignedIn && keptAs[keepSignedIn],
     brand: brand && { ...brand, logo: undefined, logoHash: logo && hashOf(logo) },
   }
   // Without what is undefined, at any depth.
   return JSON.parse(JSON.stringify(settings)) as LoginPolicySettings
+}
+
+const keptAs: Partial<Record<KeepSignedIn, LoginPolicySettings['keepSignedIn']>> = {
+  [KeepSignedIn.KEEP_SIGNED_IN_OFF]: 'off',
+  [KeepSignedIn.KEEP_SIGNED_IN_ALLOWED]: 'allowed',
+  [KeepSignedIn.KEEP_SIGNED_IN_ALWAYS]: 'always',
 }
 
 async function replace(

@@ -163,10 +163,10 @@ export class Visitor {
 
   async post(
     { requestId, formToken }: Pick<PageAnswer, 'requestId' | 'formToken'>,
-    { loginName = '', password = '', action = 'sign-in', browser = this.cookie },
+    { loginName = '', password = '', keep = '', action = 'sign-in', browser = this.cookie },
   ): Promise<PageAnswer> {
     return this.keep(
-      await signIn(this.users, { browser, requestId, formToken, loginName, password, action }, this.call()),
+      await signIn(this.users, { browser, requestId, formToken, loginName, password, keep, action }, this.call()),
     )
   }
 

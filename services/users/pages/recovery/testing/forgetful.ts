@@ -11,6 +11,13 @@ export const newPassword = 'a quite new password'
 
 type Page = Pick<PageAnswer, 'requestId' | 'formToken'>
 
+/** What is entered beside the code. */
+interface Given {
+  password?: string
+  action?: string
+  keep?: string
+}
+
 /** A person at a browser who forgot the password. */
 export class Forgetful extends Visitor {
   async recover({ requestId, formToken }: Page, action: string, loginName = ''): Promise<PageAnswer> {
@@ -24,12 +31,13 @@ export class Forgetful extends Visitor {
   }
 
   /** Enters a code, and returns the page after it. */
-  async finish(page: Page, code: string, { password = newPassword, action = 'finish' } = {}): Promise<PageAnswer> {
-    return this.follow(await this.finishOnly(page, code, { password, action }))
+  async finish(page: Page, code: string, given: Given = {}): Promise<PageAnswer> {
+    return this.follow(await this.finishOnly(page, code, given))
   }
 
-  async finishOnly({ requestId, formToken }: Page, code: string, { password = newPassword, action = 'finish' } = {}) {
-    const request = { browser: this.cookie, requestId, formToken, code, password, action }
+  async finishOnly({ requestId, formToken }: Page, code: string, given: Given = {}) {
+    const more = { password: newPassword, action: 'finish', keep: '', ...given }
+    const request = { browser: this.cookie, requestId, formToken, code, ...more }
     return this.keep(await finishRecovery(this.users, request, this.call()))
   }
 

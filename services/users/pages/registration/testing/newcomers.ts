@@ -41,9 +41,9 @@ export class Newcomer extends Visitor {
 
   async finish(
     { requestId, formToken }: Pick<PageAnswer, 'requestId' | 'formToken'>,
-    given: { code: string; password?: string; action?: string },
+    given: { code: string; password?: string; action?: string; keep?: string },
   ): Promise<PageAnswer> {
-    const request = { browser: this.cookie, requestId, formToken, password, action: 'finish', ...given }
+    const request = { browser: this.cookie, requestId, formToken, password, action: 'finish', keep: '', ...given }
     return this.follow(this.keep(await finishRegistration(this.users, request, this.call())))
   }
 

@@ -8,7 +8,7 @@ import { secondsUntil } from '../pages.ts'
 /** The page of a code by mail. It is mailed once it is asked for: no GET does so. */
 export function otpEmailPage(
   { progress: { code = {} } }: Pick<RequestRow, 'progress'>,
-  { user, userName }: Candidate,
+  { user, knownName }: Candidate,
   now: Date,
 ): PageAnswer {
   const refused = whyNot(user)
@@ -16,7 +16,7 @@ export function otpEmailPage(
   return show({
     $case: 'code',
     value: {
-      loginName: userName,
+      loginName: knownName,
       email: masked(user.human!.email),
       isSent: code.isSent === true,
       error,
