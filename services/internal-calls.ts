@@ -14,6 +14,7 @@ export const internalCalls = {
       'lookupOrganization',
       'lookupApplication',
       'listInstanceOwners',
+      'giveInvitedRoles',
       'listEvents',
     ],
   },
