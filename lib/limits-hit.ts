@@ -29,6 +29,8 @@ const ofServices = [
   'mails.notices',
   'password_resets',
   'registrations',
+  'invitations',
+  'organization.invitations',
   'CODE_THROTTLED',
   'EMAIL_CHANGES_THROTTLED',
   'SIGN_IN_THROTTLED',

@@ -6,6 +6,7 @@ import { deleteBrowsers } from './sessions/browsers/session-cookie.ts'
 import type { Context } from './context.ts'
 import { deleteAddresses } from './directory/rate-limits/known-addresses.ts'
 import { pruneSessions } from './sessions/sessions.ts'
+import { deleteInvitations } from './pages/invitation/invitation-rows.ts'
 import { deleteUsed } from './openid/clients/single-use.ts'
 import { deleteFullBuckets } from './directory/rate-limits/token-buckets.ts'
 
@@ -23,6 +24,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
     await deleteUsed(sql)
     await deleteUses(sql)
     await deleteRequests(sql)
+    await deleteInvitations(sql)
     await deleteBrowsers(sql)
     for (const table of [
       'tokens',

@@ -4,6 +4,7 @@ import { noticeMail } from '../directory/email/notice.ts'
 import { verificationMail } from '../directory/email/verification-mail.ts'
 import { resetMail } from '../directory/passwords/reset-mail.ts'
 import { otpEmailMail } from '../sessions/factors/otp-email/mail.ts'
+import { invitationMail } from '../pages/invitation/invitation-mail.ts'
 import { registrationMail } from '../pages/registration/registration-mail.ts'
 
 const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
@@ -17,6 +18,7 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,
   [MailKind.MAIL_KIND_OTP_EMAIL]: otpEmailMail,
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: otpEmailMail,
+  [MailKind.MAIL_KIND_INVITATION]: invitationMail,
 }
 
 /** The kind of this number. No mail of the one that stands for an unknown number is found. */

@@ -112,6 +112,7 @@ export async function serveDomains(
         }),
         listProjectRoles: async () => ({ organizationId: '', grants: [], admits: false, admissions: [] }),
         recordRefusals: () => Promise.resolve({}),
+        giveInvitedRoles: () => Promise.resolve({}),
         listInstanceOwners: async () => ({ userIds: [] }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : by?.value

@@ -23,6 +23,8 @@ const keys: Partial<Record<NoticeReason, NoticeKey>> = {
   [NoticeReason.NOTICE_REASON_STILL_SIGNED_IN]: 'stillSignedIn',
   [NoticeReason.NOTICE_REASON_REQUEST_FAULTY]: 'requestFaulty',
   [NoticeReason.NOTICE_REASON_PASSWORD_SET]: 'passwordSet',
+  [NoticeReason.NOTICE_REASON_INVITATION_OVER]: 'invitationOver',
+  [NoticeReason.NOTICE_REASON_INVITATION_REFUSED]: 'invitationRefused',
 }
 
 /** A page without a form, for a reason that users gives. */

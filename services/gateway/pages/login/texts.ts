@@ -1,4 +1,5 @@
 import { account } from './account-texts.ts'
+import { invitation } from './invitation-texts.ts'
 
 const en = {
   signIn: 'Sign in',
@@ -162,6 +163,7 @@ const en = {
   failedHint: 'That is not your fault. Please open your application and sign in there again.',
   tryAgain: 'Try again',
   ...account.en,
+  ...invitation.en,
 }
 
 export type Texts = typeof en
@@ -335,6 +337,7 @@ const de: Texts = {
   failedHint: 'Es liegt nicht an Ihnen. Bitte öffnen Sie Ihre Anwendung und melden Sie sich dort noch einmal an.',
   tryAgain: 'Noch einmal versuchen',
   ...account.de,
+  ...invitation.de,
 }
 
 /** The texts of the pages, by language. */
