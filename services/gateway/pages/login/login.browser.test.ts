@@ -461,7 +461,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     async (javaScriptEnabled) => {
       const asked: JsonObject[] = []
       users = {
-        ShowInvitation: ({ invitationId }) => ({ invitationLink: { invitationId } }),
+        ShowInvitation: () => ({ invitationLink: { invitationId: 'i1' } }),
         OpenInvitation(request) {
           asked.push(request)
           return { redirect: { location: page1 } }
