@@ -30,6 +30,8 @@ const ofServices = [
   'password_resets',
   'sign_in_mails',
   'registrations',
+  'invitations',
+  'organization.invitations',
   'CODE_THROTTLED',
   'EMAIL_CHANGES_THROTTLED',
   'SIGN_IN_THROTTLED',

@@ -15,6 +15,7 @@ export const internalCalls = {
       'lookupApplication',
       'listInstanceOwners',
       'listOwnedOrganizations',
+      'giveInvitedRoles',
       'listEvents',
     ],
   },

@@ -34,6 +34,7 @@ import { removeClientSecret } from './operations/application/remove-client-secre
 import { addApplicationKey } from './operations/application/add-application-key.ts'
 import { listApplicationKeys } from './operations/application/list-application-keys.ts'
 import { removeApplicationKey } from './operations/application/remove-application-key.ts'
+import { giveInvitedRoles } from './operations/internal/give-invited-roles.ts'
 import { listInstanceOwners } from './operations/internal/list-instance-owners.ts'
 import { listOwnedOrganizations } from './operations/internal/list-owned-organizations.ts'
 import { listMemberships } from './operations/internal/list-memberships.ts'
@@ -227,6 +228,7 @@ const grants: StoringService<Config, Context> = {
       lookupApplication,
       listInstanceOwners,
       listOwnedOrganizations,
+      giveInvitedRoles,
       recordRefusals,
       listEvents,
       listCheckpoints,

@@ -6,6 +6,7 @@ import { type ClosureEvent, closureType } from './openid/events/closure.ts'
 import { type CodeMailEvent, codeMailType } from './directory/events/code-mail.ts'
 import { type ConsentEvent, consentType } from './openid/events/consent.ts'
 import { type LoginPolicyEvent, loginPolicyType } from './sessions/events/login-policy.ts'
+import { type InvitationEvent, invitationType } from './directory/events/invitation.ts'
 import { type OwnershipEvent, ownershipType } from './directory/events/ownership.ts'
 import { type OrganizationEvent, organizationType } from './directory/events/organization.ts'
 import { type PasswordCodeEvent, passwordCodeType } from './directory/events/password-code.ts'
@@ -26,6 +27,7 @@ type Events = {
   [passwordCodeType]: PasswordCodeEvent
   [noticeType]: NoticeEvent
   [signInType]: SignInEvent
+  [invitationType]: InvitationEvent
   session: SessionEvent
   authentication: AuthenticationEvent
   [authorizationType]: AuthorizationEvent
@@ -43,6 +45,7 @@ testEvents<
   | 'FirstRefreshToken'
   | 'LoginPolicyBrand'
   | 'LoginPolicyTheme'
+  | 'InvitedRoles'
 >('users', [
   'user',
   codeMailType,
@@ -52,6 +55,7 @@ testEvents<
   passwordCodeType,
   noticeType,
   signInType,
+  invitationType,
   'session',
   'authentication',
   authorizationType,

@@ -3,6 +3,7 @@ import { authorizationType, evolveAuthorization } from './openid/events/authoriz
 import { closureType, evolveClosure } from './openid/events/closure.ts'
 import { codeMailType, evolveCodeMail } from './directory/events/code-mail.ts'
 import { consentType, evolveConsent } from './openid/events/consent.ts'
+import { evolveInvitation, invitationType } from './directory/events/invitation.ts'
 import { evolveLoginPolicy, loginPolicyType } from './sessions/events/login-policy.ts'
 import { evolveOwnership, ownershipType } from './directory/events/ownership.ts'
 import { evolveOrganization, organizationType } from './directory/events/organization.ts'
@@ -22,6 +23,7 @@ export const evolve = {
   [passwordCodeType]: evolvePasswordCode,
   [noticeType]: evolveNotice,
   [signInType]: evolveSignIn,
+  [invitationType]: evolveInvitation,
   session: evolveSession,
   authentication: evolveAuthentication,
   [authorizationType]: evolveAuthorization,

@@ -7,6 +7,7 @@ import { deleteKnownBrowsers } from './sessions/browsers/known-browsers.ts'
 import type { Context } from './context.ts'
 import { deleteAddresses } from './directory/rate-limits/known-addresses.ts'
 import { pruneSessions } from './sessions/sessions.ts'
+import { deleteInvitations } from './pages/invitation/invitation-rows.ts'
 import { deleteUsed } from './openid/clients/single-use.ts'
 import { deleteRecords } from './sessions/records/sign-in-records.ts'
 import { deleteFullBuckets } from './directory/rate-limits/token-buckets.ts'
@@ -27,6 +28,7 @@ export function startPruning(context: Context): { stop(): void } {
     await deleteUses(sql)
     await deleteRequests(sql)
     await deleteKnownBrowsers(sql)
+    await deleteInvitations(sql)
     await deleteBrowsers(sql)
     await deleteRecords(context)
     for (const table of [

@@ -2,6 +2,7 @@ import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/
 import { AccountServiceDefinition } from '#gen/roster/users/v1/account_service'
 import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
+import { InvitationServiceDefinition } from '#gen/roster/users/v1/invitation_service'
 import { LoginPolicyServiceDefinition } from '#gen/roster/users/v1/login_policy_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
@@ -31,6 +32,16 @@ import { authenticate } from './internal/authenticate.ts'
 import { authorize } from './pages/operations/authorize.ts'
 import { bulkAddUsers } from './directory/operations/user/bulk-add-users.ts'
 import { createCallback } from './pages/own-pages/create-callback.ts'
+import { acceptInvitation } from './pages/operations/accept-invitation.ts'
+import { openInvitation } from './pages/operations/open-invitation.ts'
+import { showInvitation } from './pages/operations/show-invitation.ts'
+import { addInvitation } from './pages/invitation/add-invitation.ts'
+import { bulkAddInvitations } from './pages/invitation/bulk-add-invitations.ts'
+import { getInvitation } from './pages/invitation/get-invitation.ts'
+import { searchInvitations } from './pages/invitation/search-invitations.ts'
+import { resendInvitation } from './pages/invitation/resend-invitation.ts'
+import { revokeInvitation } from './pages/invitation/revoke-invitation.ts'
+import { startFinishingInvitations } from './pages/invitation/finish-invitation.ts'
 import { getAuthRequest } from './pages/own-pages/get-auth-request.ts'
 import { withCookieLifetime } from './sessions/browsers/cookie-lifetime.ts'
 import { createSession } from './sessions/operations/create-session.ts'
@@ -207,6 +218,7 @@ const users: StoringService<Config, Context> = {
       surplusAuthorizations.start(context),
       startExpiryWarnings(context),
       startCountingFailures(context),
+      startFinishingInvitations(context),
       ...startFollowingOrganizations(context, nats, log),
       startEndingOrganizationSessions(context, nats, log),
       startFollowingApplications(context, nats, log),
@@ -289,6 +301,9 @@ const users: StoringService<Config, Context> = {
         recover,
         showRecovery,
         finishRecovery,
+        showInvitation,
+        openInvitation,
+        acceptInvitation,
         decide,
         endSession,
         showSignOut,
@@ -296,6 +311,14 @@ const users: StoringService<Config, Context> = {
         showLogo,
       }),
     ),
+    served<typeof InvitationServiceDefinition, Context>(InvitationServiceDefinition, {
+      addInvitation,
+      bulkAddInvitations,
+      getInvitation,
+      searchInvitations,
+      resendInvitation,
+      revokeInvitation,
+    }),
     served<typeof LoginPolicyServiceDefinition, Context>(LoginPolicyServiceDefinition, {
       getLoginPolicy,
       updateLoginPolicy,

@@ -26,6 +26,7 @@ const others = new Set([
   'granted_role_key',
   'project_owner_id',
   'hinted_user_id',
+  'inviter_id',
 ])
 
 /** Fields of other names, with none of these beside them, and why. */

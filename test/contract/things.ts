@@ -8,6 +8,7 @@ export const things: Record<string, string> = {
   user_grant_id: 'UserGrant',
   app_id: '(OIDC|API)?Application',
   idp_id: '(Organization)?(OIDC|OAuth|JWT|SAML|LDAP)?IDP',
+  invitation_id: 'Invitation',
   webhook_id: 'Webhook',
   delivery_id: 'Deliver(y|ie)',
   session_id: '(My|User)?Session',

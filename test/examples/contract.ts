@@ -13,6 +13,7 @@ import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
+import { InvitationServiceDefinition } from '#gen/roster/users/v1/invitation_service'
 import { LoginPolicyServiceDefinition } from '#gen/roster/users/v1/login_policy_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
@@ -29,6 +30,7 @@ export const offeredServices = [
   AuthRequestServiceDefinition,
   CredentialServiceDefinition,
   OAuthServiceDefinition,
+  InvitationServiceDefinition,
   LoginPolicyServiceDefinition,
   SettingsServiceDefinition,
   InstanceServiceDefinition,

@@ -28,6 +28,7 @@ const kinds = [
   ['enterCode', 'enter code'],
   ['forgottenPassword', 'recovery'],
   ['recover', 'new password'],
+  ['invitation', 'invitation'],
   ['confirmByCode', 'code'],
   ['noCode', 'no code'],
   ['account', 'account'],

@@ -20,6 +20,7 @@ import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { AccountServiceDefinition } from '#gen/roster/users/v1/account_service'
+import { InvitationServiceDefinition } from '#gen/roster/users/v1/invitation_service'
 import { LoginPolicyServiceDefinition } from '#gen/roster/users/v1/login_policy_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
@@ -47,6 +48,7 @@ const definitions = [
   AuthRequestServiceDefinition,
   CredentialServiceDefinition,
   OAuthServiceDefinition,
+  InvitationServiceDefinition,
   LoginPolicyServiceDefinition,
   SettingsServiceDefinition,
   SignInServiceDefinition,

@@ -12,9 +12,18 @@ export const exampleValues: Readonly<Record<string, unknown>> = {
   grantedOrgId: 'acme',
   // Ids that Roster makes.
   ...Object.fromEntries(
-    ['appId', 'applicationId', 'grantId', 'idpId', 'keyId', 'secretId', 'sessionId', 'tokenId', 'webhookId'].map(
-      (name) => [name, '01a21238-e7b4-7378-bef2-b3d2c25d664a'],
-    ),
+    [
+      'appId',
+      'applicationId',
+      'grantId',
+      'idpId',
+      'invitationId',
+      'keyId',
+      'secretId',
+      'sessionId',
+      'tokenId',
+      'webhookId',
+    ].map((name) => [name, '01a21238-e7b4-7378-bef2-b3d2c25d664a']),
   ),
   authRequestId: '01a21238-e7b4-7378-bef2-b3d2c25d664a',
   deliveryId: '01a21238-e7b4-7378-bef2-b3d2c25d664a',

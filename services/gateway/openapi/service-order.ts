@@ -3,6 +3,7 @@ export const serviceOrder = [
   'UserService',
   'PasswordService',
   'SessionService',
+  'InvitationService',
   'OrganizationService',
   'ProjectService',
   'ApplicationService',

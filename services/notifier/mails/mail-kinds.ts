@@ -4,7 +4,7 @@ interface KindOfMail {
   /** Of its files, jobs and announcements. */
   name: string
   /** What its text must show, beside the greeting. It may show the host, and nothing else. */
-  shows: readonly ('host' | 'code' | 'url' | 'validFor' | 'changedAt')[]
+  shows: readonly ('host' | 'code' | 'url' | 'validFor' | 'changedAt' | 'inviter' | 'application' | 'message')[]
   /** A stranger asks for it, who has proved nothing, and may have written the name for another stranger. */
   ofStrangers?: true
 }
@@ -26,6 +26,7 @@ const kinds = {
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: { name: 'already-registered', shows: ['host', 'url'] },
   [MailKind.MAIL_KIND_OTP_EMAIL]: { name: 'otp-email', shows: ['code', 'validFor'] },
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: { name: 'otp-email-link', shows: ofCodes },
+  [MailKind.MAIL_KIND_INVITATION]: { name: 'invitation', shows: [...ofCodes, 'inviter', 'application', 'message'] },
 } as const satisfies Record<Exclude<MailKind, MailKind.MAIL_KIND_UNSPECIFIED | MailKind.UNRECOGNIZED>, KindOfMail>
 
 /** The mails that there are, each with a file of its name in every language. */

@@ -39,6 +39,9 @@ const sound = {
   preferredLanguage: 'en',
   expirationDate: new Date(Date.now() + 3_600_000),
   changeDate: undefined,
+  inviter: '',
+  applicationName: '',
+  message: '',
   kind: 0 as const,
 }
 const refusal = (change: Partial<typeof sound>) =>

@@ -55,6 +55,9 @@ export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
         ...(shows.includes('url') && { url: writtenLink(url) }),
         ...(shows.includes('validFor') && { validFor: expirationDate!.getTime() - clock.time() }),
         ...(shows.includes('changedAt') && { changedAt: changeDate! }),
+        inviter: content.inviter,
+        application: content.applicationName,
+        message: content.message,
       })
       const raw = compose({ ...mail, from, to: recipient, id: writtenId(id), date: new Date(clock.time()) })
       return inSpan(span, () => pool.send(from.address, recipient, raw, isDue))

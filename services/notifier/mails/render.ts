@@ -14,6 +14,11 @@ export interface MailValues {
   /** Milliseconds. */
   validFor?: number
   changedAt?: Date
+  /** Of an invitation. Without a name that a mail may show, the host stands for the inviter and the application. */
+  inviter?: string
+  application?: string
+  /** What the inviter says; empty where nothing. */
+  message?: string
 }
 
 export interface Mail {
@@ -48,7 +53,8 @@ function lookUp(templates: Map<string, Templates>, language: string): Templates 
 function render(template: Template, values: MailValues): Mail {
   const { language, subject, text, html } = template
   const displayName = kindOf(values.kind).ofStrangers ? '' : greetedName(values.displayName)
-  const { host, code, url, validFor, changedAt } = values
+  const { host, code, url, validFor, changedAt, message = '' } = values
+  const nameOf = (name = '') => greetedName(name) || host
   const shown: Record<string, string> = {
     greeting: displayName === '' ? template.greetingWithoutName : fill(template.greeting, { displayName }, plain),
     host,
@@ -56,13 +62,22 @@ function render(template: Template, values: MailValues): Mail {
     ...(url !== undefined && { url }),
     ...(validFor !== undefined && { validFor: duration(validFor, language) }),
     ...(changedAt && { changedAt: moment(changedAt, language) }),
+    inviter: nameOf(values.inviter),
+    application: nameOf(values.application),
+    message,
   }
+  const whole = (written: string) => (message === '' ? withoutMessage(written) : written)
   return {
     language,
     subject: fill(subject, shown, plain),
-    text: fill(text, shown, plain),
-    html: fill(html, shown, (value) => escaped(plain(value))),
+    text: fill(whole(text), shown, plain),
+    html: fill(whole(html), shown, (value) => escaped(plain(value))),
   }
+}
+
+// Its paragraph is of one line.
+function withoutMessage(written: string): string {
+  return written.replace(/^.*\{\{message\}\}.*\n\n?/m, '')
 }
 
 function fill(template: string, values: Record<string, string>, write: (value: string) => string): string {

@@ -6,6 +6,7 @@ import { passwordChangedMail } from '../directory/passwords/password-changed-mai
 import { resetMail } from '../directory/passwords/reset-mail.ts'
 import { signInMail } from '../sessions/browsers/sign-in-mail.ts'
 import { otpEmailMail } from '../sessions/factors/otp-email/mail.ts'
+import { invitationMail } from '../pages/invitation/invitation-mail.ts'
 import { registrationMail } from '../pages/registration/registration-mail.ts'
 
 const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
@@ -22,6 +23,7 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,
   [MailKind.MAIL_KIND_OTP_EMAIL]: otpEmailMail,
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: otpEmailMail,
+  [MailKind.MAIL_KIND_INVITATION]: invitationMail,
 }
 
 /** The kind of this number. No mail of the one that stands for an unknown number is found. */

@@ -338,6 +338,14 @@ create or replace function count_address_holders(of jsonb, most int) returns int
   select count(*)::int from (select from address_holders(of) limit most) holders
 $$;
 
+-- The pending invitations of an organization, up to so many.
+create or replace function count_pending_invitations(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (
+    select from invitations
+    where organization_id = of ->> 'organizationId' and ended is null and expires_at > roster_now() limit most
+  ) pending
+$$;
+
 -- What a user has given other applications, up to so many.
 create or replace function count_consents(of jsonb, most int) returns int language sql stable as $$
   select count(*)::int from (

@@ -118,6 +118,7 @@ export async function serveDomains(
         }),
         listProjectRoles: async () => ({ organizationId: '', grants: [], admits: false, admissions: [] }),
         recordRefusals: () => Promise.resolve({}),
+        giveInvitedRoles: () => Promise.resolve({}),
         listInstanceOwners: async () => ({ userIds: [] }),
         listOwnedOrganizations: async () => ({ organizations: [] }),
         async lookupOrganization(_, { by }) {

@@ -110,6 +110,15 @@ export const pageDoors: Record<string, PageDoor> = {
     leadsTo: 'recovery',
     prepare: async (stage) => formOn(await codeOfRecovery(stage), { action: 'back' }),
   },
+  AcceptInvitation: {
+    isForAnybody: true,
+    leadsTo: 'account',
+    async prepare({ browser }) {
+      const { invitationId, code } = await newInvitation()
+      const page = await browser.submit(await browser.visit(`/ui/invitation/${invitationId}`), { code })
+      return formOn(page, { given_name: 'Grace', family_name: 'Hopper', password: unique('Password') })
+    },
+  },
   EndSession: {
     isForPartial: true,
     async prepare({ browser, own, person }) {
@@ -189,6 +198,11 @@ export async function standingOf({ userId }: { userId: string }): Promise<unknow
     sessions.map(({ id }: { id: string }) => id),
     consents.map(({ applicationId, scopes }: any) => [applicationId, scopes]),
   ]
+}
+
+async function newInvitation(): Promise<{ invitationId: string; code: string }> {
+  const { invitationId, link } = ok(await call('AddInvitation', { email: uniqueEmail(), returnLink: {} }, admin()))
+  return { invitationId, code: new URL(link).hash.replace('#code=', '') }
 }
 
 function registration({ browser, own }: Stage): Promise<Shown> {

@@ -32,6 +32,8 @@ afterAll(() => sql?.end())
 /** Pages without a row here. */
 const elsewhere = {
   ShowLogo: 'is nobody’s',
+  ShowInvitation: 'is good in any browser by its link',
+  OpenInvitation: 'likewise',
   ShowTakeBack: 'opens by a link alone: taken-over.test.ts',
   TakeBackEmail: 'likewise',
   RemoveMe: 'leaves no person: account-changes.test.ts, and the forms of account.integration.test.ts',

@@ -24,6 +24,7 @@ export function form(
     | '/registration/code'
     | '/recovery'
     | '/recovery/code'
+    | '/invitation'
     | '/decision'
     | '/sign-out',
   content: Part,

@@ -42,6 +42,9 @@ beforeAll(async () => {
     'Recover',
     'ShowRecovery',
     'FinishRecovery',
+    'ShowInvitation',
+    'OpenInvitation',
+    'AcceptInvitation',
     'Decide',
     'EndSession',
     'ShowSignOut',
@@ -136,6 +139,14 @@ const ofAccount = (page: JsonObject): JsonObject => ({
   formToken: 'token',
   account: { account, userId: 'u1', email: 'ada@acme.example', ...page },
 })
+const invited = {
+  email: 'ada@acme.example',
+  inviter: 'Grace Hopper',
+  message: 'See you on Monday',
+  applicationName: 'Acme Timesheets',
+  passwordMin: 8,
+  passwordMax: 200,
+}
 
 const screens: Record<string, JsonObject> = {
   'sign in': { ...withForm, signIn: {} },
@@ -176,6 +187,14 @@ const screens: Record<string, JsonObject> = {
     ...withForm,
     recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200, error: 'RECOVERY_ERROR_PASSWORD_INVALID' },
   },
+  'link of an invitation': { invitationLink: { invitationId: 'i1' } },
+  'link of an invitation, wrong code': { invitationLink: { invitationId: 'i1', problem: 'code' } },
+  invitation: { ...withForm, invitation: invited },
+  'invitation, short password': { ...withForm, invitation: { ...invited, error: 'INVITATION_ERROR_PASSWORD_INVALID' } },
+  'invitation, known person': { ...withForm, invitation: { ...invited, account } },
+  'invitation of another person': { ...withForm, signIn: { loginName: 'ada', error: 'SIGN_IN_ERROR_INVITED_PERSON' } },
+  'invitation over': { notice: { reason: 'NOTICE_REASON_INVITATION_OVER' } },
+  'invitation refused': { notice: { reason: 'NOTICE_REASON_INVITATION_REFUSED' } },
   'password set': { notice: { reason: 'NOTICE_REASON_PASSWORD_SET', applicationOrigin: 'https://time.acme.example' } },
   'common password': {
     ...withForm,
@@ -280,6 +299,10 @@ const longNames: Record<string, JsonObject> = {
   },
   'long names, register': { ...withForm, registration: { email: long, givenName: long, familyName: long } },
   'long names, code': { ...withForm, registrationCode: { email: long, passwordMin: 8, passwordMax: 200 } },
+  'long names, invitation': {
+    ...withForm,
+    invitation: { ...invited, email: long, inviter: long, message: long, applicationName: long },
+  },
   'long names, code by mail': code({ loginName: long, email: long, isSent: true }),
   'long names, no access': {
     ...withForm,
@@ -457,6 +480,46 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     expect(page.url()).toBe(`${gateway.url}/ui/reset-password#userId=u1&code=ABC234`)
     await page.context().close()
   })
+
+  test.each([true, false])(
+    'an invitation is opened and accepted by keyboard, and no server sees its code before (script: %s)',
+    async (javaScriptEnabled) => {
+      const asked: JsonObject[] = []
+      users = {
+        ShowInvitation: () => ({ invitationLink: { invitationId: 'i1' } }),
+        OpenInvitation(request) {
+          asked.push(request)
+          return { redirect: { location: page1 } }
+        },
+        ShowSignIn: () => screens['invitation']!,
+        AcceptInvitation(request) {
+          asked.push(request)
+          return { leaving: { location: `${app}/start` } }
+        },
+      }
+      const page = await open('/ui/invitation/i1#code=ABC234', { javaScriptEnabled })
+      expect(asked).toEqual([])
+      const field = page.getByLabel('Code from the mail')
+      expect(await field.isVisible()).toBe(!javaScriptEnabled)
+      if (javaScriptEnabled) expect(page.url()).toBe(`${gateway.url}/ui/invitation/i1`)
+      else await page.keyboard.type('ABC234')
+      await page.keyboard.press('Enter')
+      await page.getByText('Grace Hopper invites you to Acme Timesheets').waitFor()
+      await page.keyboard.type('Ada')
+      await page.keyboard.press('Tab')
+      await page.keyboard.type('Lovelace')
+      await page.getByLabel('New password').fill('violet umbrella')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`${app}/start`)
+      const person = { givenName: 'Ada', familyName: 'Lovelace', password: 'violet umbrella', language: 'en' }
+      expect(asked).toEqual([
+        { invitationId: 'i1', code: 'ABC234' },
+        { requestId: 'r1', formToken: 'token', ...person },
+      ])
+      expect(arrived.map(({ referer }) => referer)).toEqual([undefined])
+      await page.context().close()
+    },
+  )
 
   test('without script a person asks for a code by mail, for another one without any, and enters it', async () => {
     const asked: JsonObject[] = []

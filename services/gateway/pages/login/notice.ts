@@ -26,6 +26,8 @@ const keys: Partial<Record<NoticeReason, NoticeKey>> = {
   [NoticeReason.NOTICE_REASON_REMOVED]: 'removed',
   [NoticeReason.NOTICE_REASON_TAKEN_BACK]: 'takenBack',
   [NoticeReason.NOTICE_REASON_LINK_EXPIRED]: 'linkExpired',
+  [NoticeReason.NOTICE_REASON_INVITATION_OVER]: 'invitationOver',
+  [NoticeReason.NOTICE_REASON_INVITATION_REFUSED]: 'invitationRefused',
 }
 
 /** A page without a form, for a reason that users gives. */

@@ -13,6 +13,7 @@ const errors: Partial<Record<SignInError, TextKey>> = {
   [SignInError.SIGN_IN_ERROR_OTHER_PERSON]: 'otherPerson',
   [SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED]: 'registrationClosed',
   [SignInError.SIGN_IN_ERROR_ADDRESS_TAKEN]: 'addressTaken',
+  [SignInError.SIGN_IN_ERROR_INVITED_PERSON]: 'invitedPerson',
 }
 
 /** Name and password on one page. */

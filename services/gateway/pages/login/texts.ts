@@ -1,5 +1,6 @@
 import { account } from './account-texts.ts'
 import { activity } from './activity-texts.ts'
+import { invitation } from './invitation-texts.ts'
 
 const en = {
   signIn: 'Sign in',
@@ -166,6 +167,7 @@ const en = {
   tryAgain: 'Try again',
   ...account.en,
   ...activity.en,
+  ...invitation.en,
 }
 
 export type Texts = typeof en
@@ -343,6 +345,7 @@ const de: Texts = {
   tryAgain: 'Erneut versuchen',
   ...account.de,
   ...activity.de,
+  ...invitation.de,
 }
 
 /** The texts of the pages, by language. */

@@ -4,6 +4,7 @@ import { accountPage } from '../../pages/login/account/account-page.ts'
 import { accountsPage } from '../../pages/login/accounts.ts'
 import { consentPage } from '../../pages/login/consent.ts'
 import { otpEmailPage } from '../../pages/login/factors/otp-email.ts'
+import { invitationLinkPage, invitationPage } from '../../pages/login/invitation.ts'
 import { chooseLanguage } from '../../pages/login/language.ts'
 import { checkLocation } from '../../pages/login/location.ts'
 import { noAccessPage } from '../../pages/login/no-access.ts'
@@ -60,6 +61,10 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, r
       return toReply(recoveryPage(shown, answer.value))
     case 'recoveryCode':
       return toReply(recoveryCodePage(shown, answer.value))
+    case 'invitationLink':
+      return toReply(invitationLinkPage(shown, answer.value))
+    case 'invitation':
+      return toReply(invitationPage(shown, answer.value))
     case 'code':
       return toReply(otpEmailPage(shown, answer.value))
     case 'leaving':

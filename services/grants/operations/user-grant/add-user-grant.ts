@@ -44,7 +44,7 @@ export function createUserGrant(
     decide(userGrant, _now, { tombstone, organization, project, grant }) {
       refuseRemoved(tombstone)
       refuseInactive(organization)
-      const decision = decide(project, grant, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
+      const decision = decideUserGrant(project, grant, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
       refuseTakenId(userGrant)
       return decision
     },
@@ -52,7 +52,11 @@ export function createUserGrant(
   }
 }
 
-function keysFor({ userId, projectId }: AddUserGrantRequest, organizationId: string, grantId: string | undefined) {
+export function keysFor(
+  { userId, projectId }: AddUserGrantRequest,
+  organizationId: string,
+  grantId: string | undefined,
+) {
   return {
     tombstone: removalTombstone(userId),
     organization: keyOfOrganization(organizationId),
@@ -61,7 +65,8 @@ function keysFor({ userId, projectId }: AddUserGrantRequest, organizationId: str
   }
 }
 
-function decide(
+/** The decision to add a grant; the errors of AddUserGrant. */
+export function decideUserGrant(
   project: Aggregate<Project>,
   grant: Aggregate<ProjectGrant> | undefined,
   request: AddUserGrantRequest,

@@ -38,10 +38,13 @@ export function codeContent(
   return { email: mailAddress(human.email), code, url, ...times, ...commonOf(human) }
 }
 
+/** What a mail has that is none of an invitation. */
+export const withoutInviter = { inviter: '', applicationName: '', message: '' }
+
 /** What every mail to a person has. */
 export function commonOf({ profile: { preferredLanguage, displayName } }: Human) {
   // That of the request.
-  return { preferredLanguage, displayName, kind: MailKind.MAIL_KIND_UNSPECIFIED }
+  return { ...withoutInviter, preferredLanguage, displayName, kind: MailKind.MAIL_KIND_UNSPECIFIED }
 }
 
 // Checks the template again. An earlier version, or one without configured hosts, may have accepted it.

@@ -145,11 +145,7 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
 
 function withTakeBack(
   human: Human,
-  {
-    noticeId,
-    takeBackUntil: until,
-    email,
-  }: { noticeId: string; takeBackUntil?: string; email?: string },
+  { noticeId, takeBackUntil: until, email }: { noticeId: string; takeBackUntil?: string; email?: string },
   at: Date,
 ): Human {
   if (until === undefined || email === undefined) return human

@@ -28,6 +28,8 @@ export const purposes = {
   'password-code': { form: 'code', salted: true },
   // Its use, five tries, the next one of its request, the end of that.
   'registration-code': { form: 'code', salted: true, rows: 'own' },
+  // Its use, five wrong tries, the next one, the end of its invitation; of a user's, another address or password.
+  'invitation-code': { form: 'code', salted: true },
   // Its use, five tries, the next one for the same, the removal of its user.
   'otp-email': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },
   // A code for tokens: its use, the end of its authorization.

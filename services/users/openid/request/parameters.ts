@@ -1,7 +1,10 @@
 import type { AuthorizeRequest, EndSessionRequest } from '#gen/roster/users/v1/sign_in_service'
 
 /** The parameters of an authorization request as they came, and the names of those that came twice. They never change. */
-export type Parameters = Pick<AuthorizeRequest, (typeof names)[number] | 'repeatedParameters'>
+export type Parameters = Pick<AuthorizeRequest, (typeof names)[number] | 'repeatedParameters'> & {
+  /** Of a request for the own account that accepts an invitation, whose code was right. */
+  invitation?: { id: string; organizationId: string; codeId: string }
+}
 
 const names = [
   'clientId',

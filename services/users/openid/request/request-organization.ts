@@ -6,10 +6,14 @@ import type { Parameters } from './parameters.ts'
 import { organizationOf } from './read-scopes.ts'
 
 /** What a request says of its organization. */
-export type Naming = Pick<Parameters, 'clientId' | 'scope'>
+export type Naming = Pick<Parameters, 'clientId' | 'scope' | 'invitation'>
 
-/** Whose policy the pages of a request have: as `organizationOfRequest`; of an unknown application, the instance. */
-export async function organizationOfPages({ sql }: Pick<Context, 'sql'>, { clientId, scope }: Naming): Promise<string> {
+/** Whose policy the pages of a request have: of who invites, else as `organizationOfRequest`; of an unknown application, the instance. */
+export async function organizationOfPages(
+  { sql }: Pick<Context, 'sql'>,
+  { clientId, scope, invitation }: Naming,
+): Promise<string> {
+  if (invitation) return invitation.organizationId
   const application = await loadApplication(sql, { clientId })
   return application ? organizationOfRequest(scope, application) : instance.id
 }

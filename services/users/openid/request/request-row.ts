@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { CodeError, RecoveryError, RegistrationError, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import type {
+  CodeError,
+  InvitationError,
+  RecoveryError,
+  RegistrationError,
+  SignInError,
+} from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import type { Keyring } from '#lib/encryption/keys'
@@ -57,6 +63,8 @@ export interface Progress {
     error?: RecoveryError
     retryAt?: string
   }
+  /** What a new person typed to accept an invitation, and what was wrong. */
+  invitation?: { givenName: string; familyName: string; error: InvitationError; retryAt?: string }
   /** The code of a second factor was mailed, and what was wrong with the last one. */
   code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined }
   /** The person chose the account for this request. */

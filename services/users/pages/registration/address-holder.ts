@@ -27,7 +27,7 @@ export async function findHolder(
 export function takeAddress(
   { personal }: Pick<Context, 'personal'>,
   userId: string,
-  registration: Registration,
+  registration: Named,
 ): { write: Statement; guard: Guard } {
   const of = wanted({ personal }, registration)
   return {

@@ -32,11 +32,13 @@ export function countRegistration(
 }
 
 /** Counts a try of a code from an address. Returns the seconds to wait where there were too many. */
-export function countTryFrom(context: Pick<Context, 'sql' | 'keys'>, address: string): Promise<number | undefined> {
-  return count(
-    context,
-    ofClient('registration codes from', address, { most: 100, pause: 3 }, { most: 1000, pause: 0.3 }),
-  )
+export function countTryFrom(
+  context: Pick<Context, 'sql' | 'keys'>,
+  address: string,
+  of: 'registrations' | 'invitations' = 'registrations',
+): Promise<number | undefined> {
+  const what = of === 'registrations' ? 'registration codes from' : 'invitation codes from'
+  return count(context, ofClient(what, address, { most: 100, pause: 3 }, { most: 1000, pause: 0.3 }), of)
 }
 
 /** Counts a try of a code, also of several at once. False where there were too many: the code is dead then. */
@@ -61,8 +63,12 @@ function ofClient(what: string, address: string, ofAddress: Bucket, ofNetwork: B
   ]
 }
 
-async function count({ sql, keys }: Pick<Context, 'sql' | 'keys'>, limits: NamedRateLimit[]) {
+async function count(
+  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
+  limits: NamedRateLimit[],
+  of: 'registrations' | 'invitations' = 'registrations',
+) {
   const wait = await takeFromBuckets(sql, rateLimitsFor(keys, limits))
-  if (wait !== undefined) limitsHit.add(1, 'registrations')
+  if (wait !== undefined) limitsHit.add(1, of)
   return wait
 }

@@ -1,5 +1,6 @@
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { mailAddress } from '../../directory/email/address.ts'
+import { withoutInviter } from '../../directory/email/mail-content.ts'
 import { deriveCode } from '../../directory/email/code.ts'
 import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kind.ts'
 import { isUnsent } from '../../directory/email/unsent-mails.ts'
@@ -20,7 +21,12 @@ export const registrationMail: KindOfMail = {
     if (registration?.code.codeId !== codeId || !(await isUnsent(context, codeId))) return undefined
     const { email, organizationId, language: preferredLanguage, givenName, familyName, code } = registration
     if (!(await isOrganizationOpen(context, organizationId))) return undefined
-    const common = { email: mailAddress(email), expirationDate: new Date(code.expiresAt), changeDate: undefined }
+    const common = {
+      ...withoutInviter,
+      email: mailAddress(email),
+      expirationDate: new Date(code.expiresAt),
+      changeDate: undefined,
+    }
     const holder = await findHolder(context, registration)
     if (holder === undefined)
       return {

@@ -27,12 +27,14 @@ import { organizationOfRequest } from '../../openid/request/request-organization
 import { closeRequest, type RequestRow } from '../../openid/request/request-row.ts'
 import { type RequestState, requestStateOf } from './request-state.ts'
 import { wayBack } from './way-back.ts'
+import { landingOf, nextOfInvitation, showAccepted } from './next-of-invitation.ts'
 
 /** The page that comes next in a request. Where nothing is missing, that is the answer to the application, once. */
 export async function showRequest(context: Context, opened: OpenedRequest, call: Call): Promise<PageAnswer> {
   const { browser, row } = opened
   const { parameters, progress } = row
   const isOwn = isForOwnAccount(parameters)
+  if (parameters.invitation && (row.answer || row.isOver)) return showAccepted(context, parameters.invitation)
   if (isOwn && (row.answer || row.isOver)) return toAccount(parameters.uiLocales, parameters.state)
   if (row.answer) return showAnswered(context, row)
   if (row.isOver) return restart(context, opened, call)
@@ -42,6 +44,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   // The former value of a cookie answers nothing.
   if (browser.isPresent && progress.decision === 'denied') return refuse(context, row, { fault: 'access_denied' })
   if (mistake) return showOrAnswer(context, row, { ...requested, mistake }, people.length > 0, call)
+  const landing = parameters.invitation && (await landingOf(context, parameters.invitation))
   const page = await nextPage(context, opened, state, call)
   if (page.answer?.$case === 'noAccess')
     logShutOut(context, parameters, state.chosen ? [state.chosen] : people, 'page', call)
@@ -63,8 +66,8 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
     requestId: row.id,
     uiLocales: parameters.uiLocales,
     destination: {
-      applicationName: requested.application.name,
-      host: hostOf(isOwn ? issuerOf(context.config) : parameters.redirectUri),
+      applicationName: landing?.name ?? requested.application.name,
+      host: hostOf(landing?.location || (isOwn ? issuerOf(context.config) : parameters.redirectUri)),
     },
   }
 }
@@ -78,6 +81,7 @@ const withForm = [
   'registrationCode',
   'recovery',
   'recoveryCode',
+  'invitation',
   'consent',
 ]
 
@@ -136,6 +140,8 @@ async function nextPage(
       ? registrationPage(registration, now)
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
   const able = people.filter(isAdmitted)
+  if (row.parameters.invitation)
+    return nextOfInvitation(context, { row, now }, state, (kind, person) => factorPages[kind](row, person, now))
   if (!asked || !chosen) return withoutChoice(state, able, { row, now })
   const { signedInUser, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })

@@ -55,6 +55,9 @@ export async function signInToRequest(
       moveRequest(row.id, { from: now.id, to: other.id }),
       goOn(session),
     ]
-    return { browser: other, ...(await openBrowserSession(context, proved, other, { writes, guards, clientId, keep }, call)) }
+    return {
+      browser: other,
+      ...(await openBrowserSession(context, proved, other, { writes, guards, clientId, keep }, call)),
+    }
   }
 }

@@ -1,0 +1,72 @@
+import { Gender } from '#gen/roster/users/v1/user'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision, Guard } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { isOpen } from '../../../organization-status.ts'
+import type { Context } from '../../context.ts'
+import { invitationKey, isOpenInvitation } from '../../directory/events/invitation.ts'
+import type { User, UserEvent } from '../../directory/events/user.ts'
+import type { LoginUser } from '../../directory/login-names/login-user.ts'
+import { claimUserName, newProfile, refuseTakenId } from '../../directory/new-user.ts'
+import { statuses } from '../../directory/organizations/statuses.ts'
+import { takeAddress } from '../registration/address-holder.ts'
+import { madeUserName } from '../registration/made-user-name.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
+import { keepAccepting, type WholeInvitation } from './invitation-rows.ts'
+
+interface NewPerson {
+  givenName: string
+  familyName: string
+  /** Of the page. */
+  language: string
+  /** Of the password. */
+  hash: string
+  guards: Guard[]
+}
+
+/**
+ * Adds the person of an invitation whose code was right, under its id: so it makes one person at most. A mailed link has
+ * proved the address. Throws `AddressTaken`, USER_ID_TAKEN where the link was used at the same time, and `Superseded` where
+ * it is over.
+ */
+export function addInvited(
+  context: Context,
+  { id, organizationId, email, preferredLanguage, state: { link } }: WholeInvitation,
+  { givenName, familyName, language, hash, guards }: NewPerson,
+  { requestId, deadline }: Call,
+): Promise<LoginUser> {
+  const userName = madeUserName({ givenName, familyName })
+  const profile = newProfile({
+    firstName: givenName,
+    lastName: familyName,
+    preferredLanguage: preferredLanguage || language,
+    gender: Gender.GENDER_UNSPECIFIED,
+  })
+  const isMailed = link.delivery === 'mailed'
+  const taken = isMailed ? takeAddress(context, id, { email, organizationId, anywhere: true }) : undefined
+  return context.store.execute({
+    aggregate: { type: 'user', id },
+    creates: true,
+    reads: { status: statuses.key(organizationId), invitation: invitationKey(id) },
+    call: { caller: { userId: id }, requestId, deadline },
+    decide(user: Aggregate<User>, now, { status, invitation }): Decision<UserEvent> {
+      refuseTakenId(user)
+      const { state } = invitation
+      if (!isOpen(status) || !isOpenInvitation(state, now) || state.link.codeId !== link.codeId) throw new Superseded()
+      const proof = isMailed && { codeId: link.codeId }
+      return {
+        organizationId,
+        claims: [claimUserName(organizationId, userName)],
+        events: [{ type: 'human.added', payload: { userName, profile, email, isVerified: isMailed, ...proof } }],
+        writes: [
+          (sql) => sql`insert into passwords (user_id, hash) values (${id}, ${hash})`,
+          ...(taken ? [taken.write] : []),
+          keepAccepting(id, id),
+        ],
+        guards: [...(taken ? [taken.guard] : []), ...guards],
+        answer: undefined,
+      }
+    },
+    respond: ({ after }) => ({ userId: id, organizationId, state: after.state as User, hash, known: [] }),
+  })
+}

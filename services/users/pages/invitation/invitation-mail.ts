@@ -1,0 +1,47 @@
+import { MailKind } from '#gen/roster/users/v1/internal_service'
+import type { Context } from '../../context.ts'
+import { mailAddress } from '../../directory/email/address.ts'
+import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kind.ts'
+import { isUnsent } from '../../directory/email/unsent-mails.ts'
+import { isOpenInvitation } from '../../directory/events/invitation.ts'
+import type { User } from '../../directory/events/user.ts'
+import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
+import { findInvitation } from './invitation-rows.ts'
+import { findLanding } from './landing.ts'
+import { codeOf, linkOf, mailKind } from './new-link.ts'
+
+/** The mail of an invitation. There is no user yet, so it is by the id of the invitation. */
+export const invitationMail: KindOfMail = {
+  number: MailKind.MAIL_KIND_INVITATION,
+  name: mailKind,
+  async content(context, { userId: id, codeId }) {
+    const invitation = await findInvitation(context, id)
+    const { state, readAt, email, organizationId } = invitation ?? {}
+    if (!isOpenInvitation(state, readAt ?? new Date(0)) || state.link.codeId !== codeId) return undefined
+    if (!(await isUnsent(context, codeId)) || !(await isOrganizationOpen(context, organizationId!))) return undefined
+    const [inviter, landing] = await Promise.all([
+      nameOfInviter(context, state.link.inviterId),
+      findLanding(context, state),
+    ])
+    return {
+      email: mailAddress(email!),
+      code: codeOf(context, id, email!, state.link),
+      url: linkOf(context, id, email!, state.link),
+      preferredLanguage: invitation!.preferredLanguage,
+      displayName: '',
+      expirationDate: new Date(state.link.expiresAt),
+      changeDate: undefined,
+      kind: MailKind.MAIL_KIND_UNSPECIFIED,
+      inviter,
+      applicationName: landing.name,
+      message: invitation!.message,
+    }
+  },
+  end: endWithoutEvent(mailKind),
+}
+
+/** Empty where the inviter is gone. */
+export async function nameOfInviter({ store }: Pick<Context, 'store'>, inviterId: string): Promise<string> {
+  const { human, machine } = (await store.load<User>('user', inviterId))?.state ?? {}
+  return human?.profile.displayName ?? machine?.name ?? ''
+}

@@ -1,0 +1,34 @@
+import type { Context } from '../../context.ts'
+import { isOpenInvitation } from '../../directory/events/invitation.ts'
+import type { User } from '../../directory/events/user.ts'
+import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
+import { findHolder } from '../registration/address-holder.ts'
+import { findInvitation, type WholeInvitation } from './invitation-rows.ts'
+
+/** An invitation whose code was right, and that is still open. */
+export interface Invited {
+  invitation: WholeInvitation
+  /** The person who may accept it, after signing in. Undefined: a new one, who chooses a password. */
+  holderId: string | undefined
+}
+
+/**
+ * The open invitation of a request. Undefined where it was accepted or revoked, has expired or was sent again, and where its
+ * organization is closed.
+ */
+export async function findInvited(
+  context: Context,
+  { id, codeId }: { id: string; codeId: string },
+): Promise<Invited | undefined> {
+  const invitation = await findInvitation(context, id)
+  if (!invitation || !isOpenInvitation(invitation.state, invitation.readAt)) return undefined
+  const { email, organizationId, state } = invitation
+  if (state.link.codeId !== codeId || !(await isOrganizationOpen(context, organizationId))) return undefined
+  // The person that this invitation made, where the rest was cut off.
+  const made = (await context.store.load<User>('user', id))?.state
+  if (made?.removed) return undefined
+  if (made) return { invitation, holderId: id }
+  // A link that was not mailed tells its inviter nothing of other organizations.
+  const anywhere = state.link.delivery === 'mailed'
+  return { invitation, holderId: await findHolder(context, { email, organizationId, anywhere }) }
+}

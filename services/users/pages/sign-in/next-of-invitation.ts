@@ -1,0 +1,53 @@
+import { type PageAnswer, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import type { Context } from '../../context.ts'
+import { type Invitation, invitationKey } from '../../directory/events/invitation.ts'
+import { redirect } from '../../openid/authorization/answer.ts'
+import type { Candidate } from '../../openid/authorization/candidates.ts'
+import { isAllowed } from '../../openid/judge/judge.ts'
+import type { Parameters } from '../../openid/request/parameters.ts'
+import type { FactorKind } from '../../sessions/events/session.ts'
+import { factorKinds } from '../../sessions/factors/kinds.ts'
+import type { OpenedRequest } from './opened-request.ts'
+import { signInPage } from './pages.ts'
+import type { RequestState } from './request-state.ts'
+import { invitationOver, invitationPage } from './invitation-page.ts'
+import { findInvited } from '../invitation/invited.ts'
+import { findLanding, toLanding } from '../invitation/landing.ts'
+
+type OfRequest = NonNullable<Parameters['invitation']>
+
+/** The page that comes next in a request that accepts an invitation. */
+export async function nextOfInvitation(
+  context: Context,
+  { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
+  { people }: RequestState,
+  factorPage: (kind: FactorKind, person: Candidate) => PageAnswer,
+): Promise<PageAnswer> {
+  const invited = await findInvited(context, row.parameters.invitation!)
+  if (!invited) return invitationOver()
+  const { holderId } = invited
+  const typed = row.progress.invitation
+  if (holderId === undefined) return invitationPage(context, invited, { typed, person: undefined, now })
+  const person = people.find(({ signedInUser }) => signedInUser.userId === holderId)
+  if (person && isAllowed(person.verdict)) return invitationPage(context, invited, { typed, person, now })
+  const lack = person && 'missing' in person.verdict ? person.verdict.missing[0] : undefined
+  // The second factor of the person who has just entered the password.
+  if (person && lack?.what === 'factor' && !factorKinds[lack.kinds[0]!].isFirst && row.userId === holderId)
+    return factorPage(lack.kinds[0]!, person)
+  const isOther = people.length > 0 && row.progress.error === undefined
+  return signInPage(row, now, isOther ? SignInError.SIGN_IN_ERROR_INVITED_PERSON : undefined)
+}
+
+/** Where the person comes to after accepting. */
+export async function landingOf(context: Context, { id }: OfRequest): Promise<{ location: string; name: string }> {
+  const invitation = await context.store.load<Invitation>(invitationKey(id).type, id)
+  return findLanding(context, invitation?.state ?? { grants: [] })
+}
+
+/** The page of a request that is over: where the invitation was accepted, the way on; else the one to begin it again. */
+export async function showAccepted(context: Context, { id }: OfRequest): Promise<PageAnswer> {
+  const invitation = await context.store.load<Invitation>(invitationKey(id).type, id)
+  return invitation?.state.state === 'accepted'
+    ? toLanding(context, invitation.state)
+    : redirect(`/ui/invitation/${encodeURIComponent(id)}`)
+}
