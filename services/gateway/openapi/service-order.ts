@@ -18,6 +18,7 @@ export const serviceOrder = [
   'EventService',
   'WebhookService',
   'DeliveryService',
+  'MailService',
   'IdentityProviderService',
   'OrganizationIdentityProviderService',
   'AuditService',
