@@ -10,6 +10,7 @@ export const things: Record<string, string> = {
   idp_id: '(Organization)?(OIDC|OAuth|JWT|SAML|LDAP)?IDP',
   webhook_id: 'Webhook',
   delivery_id: 'Deliver(y|ie)',
+  mail_id: 'Mail',
   session_id: '(My|User)?Session',
   token_id: 'PersonalAccessToken',
   key_id: '(Machine|Application)Key',
