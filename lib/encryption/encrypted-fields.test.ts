@@ -33,6 +33,7 @@ const events = [
   ['user', 'email.changed'],
   ['user', 'email.code.requested'],
   ['user', 'email.code.failed'],
+  ['user.email.notice', 'requested'],
   ['user.email.notice', 'failed'],
   ['user.password.code', 'requested'],
   ['user.password.code', 'failed'],

@@ -20,7 +20,7 @@ const en = {
   addressSame: 'This is your address already.',
   throttledLater: 'That was too often. Please wait a while and try again.',
   userName: 'User name',
-  ofOrganization: 'Your organization has chosen it. Its administrators can change it.',
+  ofOrganization: 'Your organization chose it. Its administrators can change it.',
   signInWays: 'Sign-in',
   howYouSignIn: 'How you sign in',
   changePassword: 'Change the password',
@@ -69,13 +69,14 @@ const en = {
   consentGiven: 'Allowed: {time}',
   removedApplication: 'An application that was removed',
   takeBack: 'Remove access',
-  furtherConsents: 'Further applications',
-  firstConsents: 'The first applications',
+  furtherConsents: 'More apps',
+  firstConsents: 'The first apps',
   leave: 'Sign out',
   leaveHint:
     'Everywhere means: in all browsers and programs. Applications that have access while you are not there lose it, too.',
   leaveHere: 'Sign out in this browser',
   leaveEverywhere: 'Sign out everywhere',
+  otherSignedOut: 'The other account is signed out. This account is still signed in in this browser.',
 }
 
 const de: typeof en = {
@@ -102,7 +103,7 @@ const de: typeof en = {
   addressSame: 'Das ist schon Ihre Adresse.',
   throttledLater: 'Das war zu oft. Bitte warten Sie eine Weile und versuchen Sie es noch einmal.',
   userName: 'Benutzername',
-  ofOrganization: 'Ihre Organisation hat ihn gewählt. Ihre Verwalter können ihn ändern.',
+  ofOrganization: 'Ihre Organisation hat ihn vergeben. Deren Administratoren können ihn ändern.',
   signInWays: 'Anmeldung',
   howYouSignIn: 'Wie Sie sich anmelden',
   changePassword: 'Passwort ändern',
@@ -119,7 +120,7 @@ const de: typeof en = {
   removeIntro:
     'Sie werden überall abgemeldet, und Apps, bei denen Sie sich mit diesem Konto anmelden, kennen Sie nicht mehr.',
   removeLater:
-    'Ein Verwalter Ihrer Organisation kann das {days} Tage lang rückgängig machen. Danach wird alles gelöscht.',
+    'Ein Administrator Ihrer Organisation kann das {days} Tage lang rückgängig machen. Danach wird alles gelöscht.',
   removeNow: 'Das lässt sich nicht rückgängig machen.',
   removeForGood: 'Mein Konto entfernen',
   takeBackTitle: 'Änderung rückgängig machen?',
@@ -153,14 +154,15 @@ const de: typeof en = {
   consentMay: '{application} darf:',
   consentGiven: 'Erlaubt: {time}',
   removedApplication: 'Eine Anwendung, die es nicht mehr gibt,',
-  takeBack: 'Zugriff entfernen',
-  furtherConsents: 'Weitere Anwendungen',
-  firstConsents: 'Die ersten Anwendungen',
+  takeBack: 'Zugriff entziehen',
+  furtherConsents: 'Weitere Apps',
+  firstConsents: 'Die ersten Apps',
   leave: 'Abmelden',
   leaveHint:
     'Überall heißt: in allen Browsern und Programmen. Auch Anwendungen, die Zugriff haben, während Sie nicht da sind, verlieren ihn.',
   leaveHere: 'In diesem Browser abmelden',
   leaveEverywhere: 'Überall abmelden',
+  otherSignedOut: 'Das andere Konto ist abgemeldet. Dieses Konto ist in diesem Browser noch angemeldet.',
 }
 
 /** The texts of the page of an account. */

@@ -217,8 +217,9 @@ describe('several accounts in a browser', () => {
     expect(shown(chosen).userId).toBe(grace)
     expect(browser.cookie).not.toBe(before)
     expect(shown(await browser.account()).userId).toBe(grace)
-    // Who leaves leaves alone.
-    expect(shown(await browser.leave(chosen, 'everywhere')).userId).toBe(ada)
+    // Who leaves leaves alone, and the next page says whose it is.
+    const next = shown(await browser.leave(chosen, 'everywhere'))
+    expect([next.userId, next.outcome]).toEqual([ada, 'signed-out'])
   })
 
   test('are a choice where none was shown before', async () => {

@@ -10,7 +10,9 @@ import { deleteUserSessions } from '../../sessions/operations/delete-user-sessio
 export async function leaveAccount(context: Context, request: LeaveAccountRequest, call: Call): Promise<PageAnswer> {
   const opened = await openAccount(context, request, '', call)
   if ('answer' in opened) return opened.answer
-  const { userId, browser, call: own, page } = opened
+  const { userId, browser, call: own, to } = opened
+  // Another person's page says it, where one is signed in here, too.
+  const page = to('', 'signed-out')
   if (request.action === 'here') {
     const { sessionId } = own.caller
     return { ...page, newBrowser: await endSessions(context, browser, [{ sessionId, userId }], own) }

@@ -11,6 +11,7 @@ const good: Record<string, TextKey> = {
   'address-proved': 'addressProved',
   'password-set': 'passwordChanged',
   'not-me': 'disowned',
+  'signed-out': 'otherSignedOut',
 }
 
 const bad: Record<string, TextKey> = {
