@@ -77,7 +77,7 @@ test('a new password ends the other sessions, and the former one opens nothing',
   const page = await browser.visit('/ui/account/password')
   for (const [password, problem] of [
     ['short', 'too short'],
-    ['password', 'guessed first'],
+    ['password', 'easy to guess'],
   ] as const) {
     const refused = await browser.submit(page, { password }, '/ui/account/password')
     expect(refused.body).toContain(problem)

@@ -428,7 +428,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     await page.keyboard.type(first.code)
     await page.getByLabel('New password').fill(first.password)
     await page.keyboard.press('Enter')
-    await page.getByRole('alert').getByText('guessed first').waitFor()
+    await page.getByRole('alert').getByText('easy to guess').waitFor()
     expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true')
     expect(await page.getByLabel('New password').inputValue()).toBe('')
     expect(await page.getByRole('button', { name: 'Show' }).count()).toBe(0)
@@ -499,7 +499,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       }
       const page = await open('/ui/invitation/i1#code=ABC234', { javaScriptEnabled })
       expect(asked).toEqual([])
-      const field = page.getByLabel('Code from the mail')
+      const field = page.getByLabel('Code from the email')
       expect(await field.isVisible()).toBe(!javaScriptEnabled)
       if (javaScriptEnabled) expect(page.url()).toBe(`${gateway.url}/ui/invitation/i1`)
       else await page.keyboard.type('ABC234')
@@ -541,7 +541,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     // The field has the focus.
     await page.keyboard.type('WRONG2')
     await page.keyboard.press('Enter')
-    await page.getByRole('alert').getByText('not the code of the newest mail').waitFor()
+    await page.getByRole('alert').getByText('from the latest email').waitFor()
     expect(await page.title()).toBe('Please check: Confirm with a code')
     const field = page.getByLabel('Code from the email')
     expect(await field.getAttribute('aria-invalid')).toBe('true')
