@@ -331,7 +331,8 @@ create or replace function address_holders(of jsonb) returns setof login_address
   select * from login_addresses
   where address = of ->> 'address'
     and (organization_id = of ->> 'organizationId' or ((of ->> 'anywhere')::boolean and proved))
-  order by since
+  -- The word of an organization alone comes behind a proof.
+  order by proved desc, since
 $$;
 
 create or replace function count_address_holders(of jsonb, most int) returns int language sql stable as $$

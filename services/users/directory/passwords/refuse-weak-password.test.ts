@@ -15,6 +15,8 @@ describe('a new password', () => {
     'Password1',
     'P@ssw0rd',
     'iloveyou',
+    'pass\u{200B}word',
+    'PASSWORD1 ',
     'qwertyuiop',
     'aaaaaaaaaaaaaaaa',
     'abcdefgh',

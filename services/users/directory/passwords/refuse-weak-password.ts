@@ -25,7 +25,10 @@ export function refuseWeakPassword(password: string, field: string, known: Known
  */
 export function isWeak(password: string, known: Known = {}): boolean {
   const words = wordsOf(known)
-  const text = password.normalize('NFKC')
+  const text = password
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .trim()
   if (words.some((word) => word.toLowerCase() === text.toLowerCase())) return true
   // A password is as hard to guess as its hardest part.
   return [...new Set([text.slice(0, judged), text.slice(-judged)])].every((part) => {

@@ -13,7 +13,7 @@ import {
 import { userKey } from '../../directory/events/user.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { giveRoles, isRefusal } from './give-roles.ts'
-import { keepEnd } from './invitation-rows.ts'
+import { keepAccepting, keepEnd } from './invitation-rows.ts'
 import { withoutMail } from './new-link.ts'
 
 interface Finishing {
@@ -24,8 +24,33 @@ interface Finishing {
   rolesWithheld?: true
 }
 
-/** Records that a person accepted an invitation. Throws `Superseded` where it is not open any more. */
-export async function recordAccepted(
+/**
+ * Records that a known person accepts an invitation, before the roles are given: it is not revoked or sent again while they
+ * are. Throws `Superseded` where it is not open any more.
+ */
+export async function claimInvitation(
+  context: Pick<Context, 'store'>,
+  { id, userId, codeId }: Finishing,
+  { requestId, deadline }: Pick<Call, 'requestId' | 'deadline'>,
+): Promise<void> {
+  await context.store.execute({
+    aggregate: invitationKey(id),
+    reads: { user: userKey(userId) },
+    call: { caller: { userId }, requestId, deadline },
+    decide({ state }: Aggregate<Invitation>, now, { user }): Decision<InvitationEvent> {
+      const isOpen = isOpenInvitation(state, now) && state.link.codeId === codeId
+      if (!isOpen || !user.state || user.state.removed) throw new Superseded()
+      return {
+        events: [{ type: 'accepted', payload: { userId, codeId } }],
+        writes: [keepAccepting(id, userId), withoutMail(id)],
+        answer: undefined,
+      }
+    },
+  })
+}
+
+// The roles are given, or were withheld. Of a known person, `accepted` came before; another one says what was withheld.
+async function recordAccepted(
   context: Pick<Context, 'store'>,
   { id, userId, codeId, rolesWithheld }: Finishing,
   { requestId, deadline }: Pick<Call, 'requestId' | 'deadline'>,
@@ -34,14 +59,17 @@ export async function recordAccepted(
     aggregate: invitationKey(id),
     reads: { user: userKey(userId) },
     call: { caller: { userId }, requestId, deadline },
-    decide({ state }: Aggregate<Invitation>, now, { user }): Decision<InvitationEvent> {
-      const isMade = userId === id
-      // Its link was good when its person was made.
-      const isOpen = isMade ? state?.state === 'open' : isOpenInvitation(state, now) && state.link.codeId === codeId
-      if (!isOpen || !user.state || user.state.removed) throw new Superseded()
+    decide({ state }: Aggregate<Invitation>, _now, { user }): Decision<InvitationEvent> {
+      const isClaimed = state?.state === 'accepted' && state.userId === userId
+      if (!(isClaimed || state?.state === 'open') || !user.state || user.state.removed) throw new Superseded()
+      const accepted = {
+        type: 'accepted' as const,
+        payload: { userId, codeId, ...(rolesWithheld && { rolesWithheld }) },
+      }
       return {
-        events: [{ type: 'accepted', payload: { userId, codeId, ...(rolesWithheld && { rolesWithheld }) } }],
+        events: isClaimed && !rolesWithheld ? [] : [accepted],
         writes: [keepEnd(id, 'accepted', userId), withoutMail(id)],
+        commits: true,
         answer: undefined,
       }
     },
@@ -49,8 +77,9 @@ export async function recordAccepted(
 }
 
 /**
- * Gives a new person the roles of the invitation, and records that it was accepted. Repeated, it goes on where it was cut
- * off. The person exists by now: where the inviter may give the roles no more, the invitation says so.
+ * Gives the person who accepts an invitation its roles, and records that. Repeated, it goes on where it was cut off. A new
+ * person exists by now, and a known one used the link up: where the inviter may give the roles no more, the invitation says
+ * so.
  */
 export async function finishInvitation(
   context: Context,
@@ -59,16 +88,17 @@ export async function finishInvitation(
 ): Promise<void> {
   const { type } = invitationKey(id)
   const invitation = await context.store.load<Invitation>(type, id)
-  if (invitation?.state.state !== 'open') return
-  const { codeId } = invitation.state.link
+  if (!invitation || invitation.state.state === 'revoked') return
+  const { link, userId = id } = invitation.state
+  const { codeId } = link
   try {
-    await giveRoles(context, invitation, id, call)
-    await recordAccepted(context, { id, userId: id, codeId }, call)
+    await giveRoles(context, invitation, userId, call)
+    await recordAccepted(context, { id, userId, codeId }, call)
   } catch (error) {
     if (error instanceof Superseded) return
     if (!isRefusal(error)) throw error
     context.log.warn({ err: error, invitationId: id }, 'the inviter cannot give the roles of an invitation any more')
-    await recordAccepted(context, { id, userId: id, codeId, rolesWithheld: true }, call).catch((lost: unknown) => {
+    await recordAccepted(context, { id, userId, codeId, rolesWithheld: true }, call).catch((lost: unknown) => {
       if (!(lost instanceof Superseded)) throw lost
     })
   }
@@ -76,7 +106,7 @@ export async function finishInvitation(
 
 const [every, patience, most] = [30_000, 30, 100]
 
-/** Finishes invitations whose person was made, and where the rest was cut off. */
+/** Finishes invitations that a person accepts, and where the rest was cut off. */
 export function startFinishingInvitations(context: Context): { stop(): void } {
   const timer = setInterval(() => {
     finishDue(context).catch((error: unknown) => context.log.warn({ err: error }, 'invitations were not finished'))

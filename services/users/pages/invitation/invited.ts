@@ -24,8 +24,8 @@ export async function findInvited(
   if (!invitation || !isOpenInvitation(invitation.state, invitation.readAt)) return undefined
   const { email, organizationId, state } = invitation
   if (state.link.codeId !== codeId || !(await isOrganizationOpen(context, organizationId))) return undefined
-  // The person that this invitation made, where the rest was cut off.
-  const made = (await context.store.load<User>('user', id))?.state
+  // The person that this invitation made, where the rest was cut off. Another one may have its id.
+  const made = invitation.acceptingId === id ? (await context.store.load<User>('user', id))?.state : undefined
   if (made?.removed) return undefined
   if (made) return { invitation, holderId: id }
   // A link that was not mailed tells its inviter nothing of other organizations.

@@ -21,11 +21,12 @@ import { provedPassword } from '../../sessions/factors/password/password.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { findPeople } from '../account/open-account.ts'
 import { addInvited } from '../invitation/add-invited.ts'
-import { finishInvitation, recordAccepted } from '../invitation/finish-invitation.ts'
+import { claimInvitation, finishInvitation } from '../invitation/finish-invitation.ts'
 import { giveRoles, isRefusal } from '../invitation/give-roles.ts'
 import { findInvited, type Invited } from '../invitation/invited.ts'
 import { toLanding } from '../invitation/landing.ts'
 import { AddressTaken } from '../registration/address-holder.ts'
+import { countTryFrom } from '../registration/registration-limits.ts'
 import { findFault, typedIn } from '../registration/typed-registration.ts'
 import { branded } from '../sign-in/branded.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
@@ -55,11 +56,23 @@ export async function acceptInvitation(
   }
 }
 
-async function refused(context: Context, { row }: OpenedRequest): Promise<PageAnswer> {
-  return branded(context, notice(NoticeReason.NOTICE_REASON_INVITATION_REFUSED), row.parameters)
+// Nobody is added, and no link is used up, before it is known that the roles can be given.
+async function refuseUngiven(
+  context: Context,
+  { row }: OpenedRequest,
+  invitation: Invited['invitation'],
+  call: Call,
+): Promise<PageAnswer | undefined> {
+  try {
+    await giveRoles(context, invitation, '', call)
+    return undefined
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return branded(context, notice(NoticeReason.NOTICE_REASON_INVITATION_REFUSED), row.parameters)
+  }
 }
 
-// A known person, who is signed in: the roles first. Pressed again after a break, it changes nothing more.
+// A known person, who is signed in. What is cut off is finished without them.
 async function joinAs(
   context: Context,
   opened: OpenedRequest,
@@ -72,16 +85,12 @@ async function joinAs(
   if (!people.some(({ signedInUser, verdict }) => signedInUser.userId === userId && isAllowed(verdict)))
     return toPage(row.id)
   const { id } = invitation
-  if (userId === id) await finishInvitation(context, id, call)
-  else {
-    try {
-      await giveRoles(context, invitation, userId, call)
-    } catch (error) {
-      if (isRefusal(error)) return refused(context, opened)
-      throw error
-    }
-    await recordAccepted(context, { id, userId, codeId: invitation.state.link.codeId }, call)
+  if (invitation.acceptingId !== id) {
+    const refusal = await refuseUngiven(context, opened, invitation, call)
+    if (refusal) return refusal
+    await claimInvitation(context, { id, userId, codeId: invitation.state.link.codeId }, call)
   }
+  await finishInvitation(context, id, call)
   return end(context, opened, invitation)
 }
 
@@ -110,15 +119,12 @@ async function join(
   }
   const fault = findFault({ email, givenName, familyName, language }, request.password)
   if (fault !== undefined) return again(errors.get(fault) ?? InvitationError.INVITATION_ERROR_GIVEN_NAME_INVALID)
+  const wait = await countTryFrom(context, call.clientAddress, 'invitations')
+  if (wait !== undefined) return again(InvitationError.INVITATION_ERROR_THROTTLED, wait)
   if (isWeak(request.password, { email, profile: { firstName: givenName, lastName: familyName } }))
     return again(InvitationError.INVITATION_ERROR_PASSWORD_TOO_COMMON)
-  try {
-    // Nobody exists before it is known that the roles can be given.
-    await giveRoles(context, invitation, '', call)
-  } catch (error) {
-    if (isRefusal(error)) return refused(context, opened)
-    throw error
-  }
+  const refusal = await refuseUngiven(context, opened, invitation, call)
+  if (refusal) return refusal
   let hash: string
   try {
     const lane = networkOf(call.clientAddress) ?? call.clientAddress
