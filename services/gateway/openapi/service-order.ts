@@ -19,7 +19,6 @@ export const serviceOrder = [
   'EventService',
   'WebhookService',
   'DeliveryService',
-  'MailService',
   'IdentityProviderService',
   'OrganizationIdentityProviderService',
   'AuditService',
