@@ -104,6 +104,7 @@ const texts = [
   'IAM_OWNER_VIEWER',
   'another-account',
   'back',
+  'check',
   'here',
   'PROJECT_OWNER',
   '',

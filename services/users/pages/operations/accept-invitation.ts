@@ -81,7 +81,7 @@ async function joinAs(
   call: Call,
 ): Promise<PageAnswer> {
   const { row } = opened
-  const people = await findPeople(context, opened, 'profile', call)
+  const people = await findPeople(context, opened, '', call)
   if (!people.some(({ signedInUser, verdict }) => signedInUser.userId === userId && isAllowed(verdict)))
     return toPage(row.id)
   const { id } = invitation

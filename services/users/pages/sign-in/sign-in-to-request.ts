@@ -1,7 +1,8 @@
 import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { advance, moveRequest, stillOpen } from '../../openid/request/request-row.ts'
+import { isSignIn } from '../../openid/request/parameters.ts'
+import { advance, findRequest, moveRequest, stillOpen } from '../../openid/request/request-row.ts'
 import { type Browser, findBrowser, isReplacedBy, makeBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { ProvedFactor } from '../../sessions/factors/factor.ts'
@@ -19,7 +20,7 @@ export interface SignedInTo {
 /**
  * Opens a session by a first factor, and goes on with a request as its person. Two clicks, two tabs and lost answers come
  * with the former value of the cookie: whose first factor replaced it gets the answer again, and any other person a new
- * browser, which the request moves to. Throws `Superseded` where the request was answered meanwhile.
+ * browser, which the request moves to, unless it has a person. Throws `Superseded` where the request was answered meanwhile.
  */
 export async function signInToRequest(
   context: Context,
@@ -50,6 +51,9 @@ export async function signInToRequest(
     // The value is not what was overtaken; or it is over by now.
     if (!now || now.isPresent) throw error
     if (isReplacedBy(keys, now, proved.user.userId)) return openIn(now)
+    // What somebody began in the browser stays there: an invitation, and a request with a person.
+    const latest = await findRequest(context, row.id, { browserId: now.id }, isSignIn)
+    if (!latest || latest.userId || latest.parameters.invitation) throw error
     const { browser: other } = await makeBrowser(sql, '')
     const writes = (session: { sessionId: string; userId: string }) => [
       moveRequest(row.id, { from: now.id, to: other.id }),
