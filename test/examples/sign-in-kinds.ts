@@ -50,7 +50,7 @@ const ends = ['request unknown', 'client unknown', 'form invalid', 'signed out',
 export function readPage({ location, body }: Shown): ReadPage {
   if (location !== '') return { kind: 'answer', problem: undefined, answer: new URL(location), hasWayOn: true }
   const [, heading] = /<h1>(.*?)<\/h1>/.exec(body) ?? []
-  const kind = kinds.find(([key]) => en[key] === heading)?.[1] ?? 'nothing known'
+  const kind = kinds.find(([key]) => en[key] === readText(heading ?? ''))?.[1] ?? 'nothing known'
   const problem = problems.find(([key]) => body.includes(en[key]))?.[1]
   const [, link] = /<main.*?<a[^>]* href="([^"]+)"/s.exec(body) ?? []
   const answer = kind === 'answer' && link !== undefined ? new URL(readText(link)) : undefined

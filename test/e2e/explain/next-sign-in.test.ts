@@ -86,11 +86,10 @@ const cases: Case[] = [
     door: 'credentials invalid',
   },
   {
-    name: 'there is no password, and no address that could get one',
+    name: 'there is no password, and the address is not verified',
     person: { hasPassword: false, verification: {} },
     says: ['FAILS', 'NO_PASSWORD', 'ADDRESS_NOT_VERIFIED', 'asks CONSENT'],
     door: 'credentials invalid',
-    mayReset: false,
   },
   {
     name: 'the address that is typed is not verified',
@@ -98,7 +97,6 @@ const cases: Case[] = [
     typed: ({ person: { email } }) => email,
     says: ['FAILS', 'ADDRESS_NOT_VERIFIED', 'asks CONSENT'],
     door: 'credentials invalid',
-    mayReset: false,
   },
   {
     name: 'there were too many wrong passwords',
@@ -118,7 +116,6 @@ const cases: Case[] = [
     change: demandTwo,
     says: ['FAILS', 'ADDRESS_NOT_VERIFIED', 'asks FACTOR', 'asks CONSENT'],
     door: 'no code',
-    mayReset: false,
   },
   {
     name: 'a second factor is asked for, and the mailbox set the password',

@@ -114,6 +114,7 @@ describe('userinfo', () => {
       preferred_username: human.userName,
       given_name: 'Ada',
       family_name: 'Lovelace',
+      gender: 'female',
       locale: 'en',
       updated_at: expect.any(Number),
       email: human.email,
