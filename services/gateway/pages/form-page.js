@@ -26,7 +26,6 @@ export function runFormPage({ texts, begin = () => {}, request, refused = () => 
     // The code must stay neither in the address bar nor in the history.
     history.replaceState(null, '', location.pathname + location.search)
     for (const shown of document.querySelectorAll('[data-text]')) shown.textContent = text[shown.dataset.text]
-    for (const named of document.querySelectorAll('[data-label]')) named.ariaLabel = text[named.dataset.label]
     begin(given, text)
     form.hidden = false
     say('')

@@ -120,7 +120,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       answer = { status: 400, reason: 'PASSWORD_TOO_COMMON' }
       const page = await open()
       const password = page.getByLabel('New password', { exact: true })
-      const show = page.getByRole('button', { name: 'Show password' })
+      const show = page.getByRole('button', { name: 'Show' }).first()
       const hint = page.locator('#password-hint')
       await password.focus()
       const said: (string | null)[] = []

@@ -657,7 +657,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     }
     const page = await open(page1, { viewport: { width: 320, height: 568 } })
     const password = page.getByRole('textbox', { name: 'Password' })
-    const show = page.getByRole('button', { name: 'Show password' })
+    const show = page.getByRole('button', { name: 'Show' })
     const typeOf = () => page.locator('#password').getAttribute('type')
     await page.keyboard.type('a secret of ada')
     await page.keyboard.press('Tab')

@@ -5,20 +5,14 @@ import type { Texts } from './texts.ts'
 /** Shows what was typed, and says how good a new password is. It lies in the page, like the style. */
 export const passwordScript = readFileSync(new URL('../password-field.js', import.meta.url), 'utf8')
 
-/** The input of a password, and a button that shows it. Without script there is no button. */
-export function withShowButton({ show, showPassword }: Texts, input: Html): Html {
+/**
+ * The input of a password, and a button that shows it. Without script there is no button. Its name is its text alone: by
+ * "Password" the tests of applications find the input.
+ */
+export function withShowButton({ show }: Texts, input: Html): Html {
   return html`<div class="shown-by-button">
     ${input}
-    <button
-      type="button"
-      class="show"
-      aria-controls="password"
-      aria-pressed="false"
-      aria-label="${showPassword}"
-      hidden
-    >
-      ${show}
-    </button>
+    <button type="button" class="show" aria-controls="password" aria-pressed="false" hidden>${show}</button>
   </div>`
 }
 
