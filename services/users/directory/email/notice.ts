@@ -11,6 +11,7 @@ import type { User, UserEvent } from '../events/user.ts'
 import { mailAddress, sameAddress } from './address.ts'
 import { mailUses } from './mail-uses.ts'
 import { commonOf, toHuman } from './mail-content.ts'
+import { canRecover } from './can-recover.ts'
 import { endByEvent, type KindOfMail } from './mail-kind.ts'
 import { takeBackLink } from './take-back-link.ts'
 import { keepUnsent } from './unsent-mails.ts'
@@ -56,8 +57,8 @@ export interface Notice {
 /**
  * The notice to the present address of its change; undefined where the address was never verified, or stays.
  * Notices are counted apart from other mails: no one can use up the limit of a user's notices beforehand. Where
- * there were too many, the error is `noticeDropped`. `isOwn`: the user changes it, so whoever has the former address can
- * take that back.
+ * there were too many, the error is `noticeDropped`. `isOwn`: the user changes it, so whoever has the former address, and
+ * could recover the account by it, can take that back.
  */
 export function requestNotice(
   context: Pick<Context, 'config' | 'keys'>,
@@ -69,7 +70,9 @@ export function requestNotice(
   const human = state?.human
   if (!human?.isVerified || sameAddress(human.email, email)) return undefined
   const expiresAt = new Date(now.getTime() + lifetime).toISOString()
-  const seconds = isOwn ? context.config.PASSWORD_RESET_AFTER_EMAIL_CHANGE : 0
+  // Only who could recover the account by the former address: a thief's own one could not yet.
+  const mayTakeBack = isOwn && canRecover(human, context.config, now)
+  const seconds = mayTakeBack ? context.config.PASSWORD_RESET_AFTER_EMAIL_CHANGE : 0
   const takeBackUntil = new Date(now.getTime() + seconds * 1000).toISOString()
   const takeBack = seconds > 0 && { takeBackUntil, email: human.email }
   return {
