@@ -76,19 +76,18 @@ describe.skipIf(!hasMailbox())('of a session that was stolen, and changes addres
     expect((await owner.submit(page, {}, '/ui/take-back')).body).toContain('This link has expired')
   })
 
-  test('the new address recovers nothing meanwhile, and takes back no more', async () => {
+  test('the new address recovers nothing meanwhile, and gets no link', async () => {
     const person = await newHuman(home, { password: unique('Password') })
     const { thief, email, link } = await takeOver(person)
     ok(await call('RequestPasswordReset', { loginName: person.userName }))
-    // The thief goes on to a third address, so the second one gets a link as well.
+    // The thief goes on to a third address. The second one could not recover the account yet, so it is only told.
     const before = await mailCount(email)
     const further = uniqueEmail()
     await thief.submit(await thief.visit('/ui/account/email'), { email: further }, '/ui/account/email')
     await expect.poll(() => mailCount(email)).toBeGreaterThan(before)
-    const thiefs = path(linkTo((await noticeTo(email)).text))
+    expect((await noticeTo(email)).text).not.toContain('take-back')
     const owner = openBrowser()
     expect((await owner.submit(await owner.visit(link), {}, '/ui/take-back')).body).toContain('You have your account')
-    expect((await thief.visit(thiefs)).body).toContain('This link has expired')
     expect((await getUser(person.userId)).human.email.email).toBe(person.email)
   })
 

@@ -6,9 +6,10 @@ import { mailboxOf } from './mailbox.ts'
 /**
  * `code`: a caller of the organization causes the mail. `stranger`: a person without a token forgot a password, and must
  * not use up the organization's mails, nor must other organizations use up those of the address. `notice`: it reports a
- * change, and no one may use up the limit beforehand. `factor`: the person needs it to sign in, as a stranger's mail.
+ * change, and no one may use up the limit beforehand. `password`: it reports a new password, and must not use up the
+ * notices. `factor`: the person needs it to sign in, as a stranger's mail.
  */
-export type MailCause = 'code' | 'stranger' | 'notice' | 'factor'
+export type MailCause = 'code' | 'stranger' | 'notice' | 'password' | 'factor'
 
 /**
  * The uses that a mail counts as: one of its mailbox, for all callers together, and one of the user's organization. A
@@ -26,6 +27,7 @@ export function mailUses(
     code: ['address', mailbox],
     stranger: ['address of recoveries', mailbox, organizationId],
     notice: ['address of notices', mailbox],
+    password: ['address of passwords', mailbox, organizationId],
     factor: ['address of factors', mailbox, organizationId],
   }
   const keyOf = (parts: string[]) => keys.mac('mail-uses', keys.currentId, parts).toString('base64')

@@ -31,8 +31,8 @@ export const passwordChangedMail: KindOfMail = {
   end: endWithoutEvent(kind),
 }
 
-/** It counts as a notice. Where there were too many, the error is `noticeDropped`. */
+/** Where there were too many, the error is `noticeDropped`. */
 export function usesOf(context: Pick<Context, 'config' | 'keys'>, human: Human, organizationId: string): Use[] {
-  const uses = mailUses(context, human.email, organizationId, 'notice')
+  const uses = mailUses(context, human.email, organizationId, 'password')
   return uses.map((use) => ({ ...use, exceeded: () => noticeDropped }))
 }

@@ -62,7 +62,8 @@ export const setEmail = {
         }),
       })
     return change(true).catch((error: unknown) => {
-      if (error !== noticeDropped) throw error
+      // Without its notice, an own change could not be taken back.
+      if (error !== noticeDropped || isOwn) throw error
       countLimit(error)
       context.log.warn(
         { userId: request.userId },
