@@ -111,7 +111,9 @@ export function factsIn(body: string): string {
   const [, title] = /<h1>(.*?)<\/h1>/s.exec(body) ?? []
   const back = body.includes('<a id="back"') ? '(and leads back)' : ''
   const said = title === 'The application sent a request that we cannot answer' ? undefined : title
-  return [said && `**${said.trim()}.**`, facts.filter(Boolean).join('; '), back].filter(Boolean).join(' ')
+  return [said && `**${said.trim().replace(/[^?]$/, '$&.')}**`, facts.filter(Boolean).join('; '), back]
+    .filter(Boolean)
+    .join(' ')
 }
 
 function answerIn(location: string): string {

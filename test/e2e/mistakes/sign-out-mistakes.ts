@@ -37,7 +37,7 @@ const mistakes: Record<string, [string, string][]> = {
   ],
 }
 
-/** Sends each to Roster: by a browser in which a person is signed in, and by another one. */
+/** Sends each to Roster: by a browser with a session, and by one without. */
 export async function openSignOutMistakes(): Promise<MistakesTable> {
   const home = await newOrganization()
   const [project, person] = [await newProject(home), await newHuman(home, { password: unique('Password') })]
@@ -55,7 +55,7 @@ export async function openSignOutMistakes(): Promise<MistakesTable> {
     FOREIGN: await idTokenOf(other),
   }
   return {
-    columns: ['A person who is signed in reads', 'Another one reads', 'The log says'],
+    columns: ['With a session the page says', 'Without a session it says', 'The log says'],
     mistakes: Object.keys(mistakes),
     async tell(mistake) {
       const sent = mistakes[mistake]!.map(([name, value]) => [name, names[value] ?? value])
