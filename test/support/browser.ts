@@ -45,7 +45,8 @@ export function formOf(body: string, path = '[^"]+') {
   // A box that is not ticked is not sent.
   const sent = inputs!.filter(({ type, checked }) => type !== 'checkbox' || checked !== undefined)
   const fields = Object.fromEntries(sent.map(({ name = '', value = '' }) => [name, value]))
-  return { action: readText(action!), fields, inputs: inputs!, button: buttons![0] ?? {} }
+  const button = buttons!.find(({ type }) => type !== 'button') ?? {}
+  return { action: readText(action!), fields, inputs: inputs!, button }
 }
 
 // One without a value is empty.

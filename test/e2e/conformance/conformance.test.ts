@@ -15,6 +15,7 @@ const scoped: Record<string, object> = {
     given_name: 'Ada',
     family_name: 'Lovelace',
     preferred_username: expect.any(String),
+    gender: 'female',
     locale: 'en',
     updated_at: expect.any(Number),
   },

@@ -20,7 +20,8 @@ const endSession = command(
     async run(model, place, { browser, which, decision }) {
       const real = place.browsers[browser]!
       const here = people(model, model.browsers[browser]!)
-      const hinted = model.authorizations.filter(({ redeemed }) => redeemed !== undefined)[which ?? -1]
+      const redeemed = model.authorizations.filter((each) => each.openid && each.redeemed !== undefined)
+      const hinted = redeemed[which ?? -1]
       const hint = hinted && place.given.get(hinted)!.idToken!
       const asked = await real.visit(`/oidc/v1/end_session${hint ? `?id_token_hint=${hint}` : ''}`)
       const own = here.find((session) => session === hinted?.session)

@@ -23,7 +23,7 @@ export const accountSections: Record<Section, Shows> = {
   '': (_context, { user }) => {
     const { firstName, lastName, displayName, preferredLanguage } = user.human!.profile
     const names = { givenName: firstName, familyName: lastName, displayName }
-    return { profile: { ...names, language: preferredLanguage, userName: user.userName } }
+    return { profile: { ...names, language: preferredLanguage, userName: user.nameIsMade ? '' : user.userName } }
   },
   'sign-in': () => ({}),
   async activity(context, { signedInUser: { userId } }, { sessionsCursor, signInsCursor }, call) {

@@ -25,8 +25,11 @@ export function profilePart(shown: AccountShown): Html {
     <p>${apart(email)}<br /><span class="hint">${emailVerified ? text.verified : text.notVerified}</span></p>
     ${!emailVerified && codeForm(shown)}
     <p><a href="${pathTo(shown, 'email')}">${text.changeEmail}</a></p>
-    <h2>${text.userName}</h2>
-    <p>${apart(userName)}<br /><span class="hint">${text.ofOrganization}</span></p>`
+    ${
+      userName !== '' &&
+      html`<h2>${text.userName}</h2>
+        <p>${apart(userName)}<br /><span class="hint">${text.ofOrganization}</span></p>`
+    }`
 }
 
 function name(shown: AccountShown, field: string, label: string, autocomplete: string, value: string): Html {
