@@ -17,6 +17,10 @@ export interface PageDoor {
   prepare(stage: Stage): Promise<Opened>
   /** Who is signed in does not matter to it: a password or a code opens it. */
   isForAnybody?: boolean
+  /** A right password goes on with the former value of the cookie: its answer may have been lost. */
+  takesFormer?: boolean
+  /** Its answer is a file. */
+  isFile?: boolean
   /** It is there for who lacks the second factor, or whoever lacks it may sign out as well. */
   isForPartial?: boolean
   /** The page that it leads to, where nothing is changed before. */
@@ -40,6 +44,7 @@ export const pageDoors: Record<string, PageDoor> = {
   },
   SignIn: {
     isForAnybody: true,
+    takesFormer: true,
     async prepare({ browser, own, person: { password } }) {
       const page = await browser.visit(authorizePath(own, { prompt: 'login' }))
       return formOn(page, { action: 'sign-in', password })
@@ -163,6 +168,7 @@ export const pageDoors: Record<string, PageDoor> = {
       formOn(await browser.visit('/ui/account/password'), { password: person.password }, '/ui/account/password'),
   },
   DownloadMyData: {
+    isFile: true,
     prepare: async ({ browser }) => formOn(await browser.visit('/ui/account/data'), {}, '/ui/account/data'),
   },
   EndMySession: {
