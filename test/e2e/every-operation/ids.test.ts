@@ -6,16 +6,18 @@ import { newProject } from '../../examples/projects.ts'
 import { factsOf } from '../clients/call.ts'
 import { call as json, encodings, over } from '../clients/encodings.ts'
 
-describe.each(over('json'))('over $encoding', ({ call }) => {
-  // Of this encoding alone, so that lists begin with what it made.
-  let home: string
-  let abroad: string
-  let userId: string
+let home: string
+let abroad: string
+let userId: string
 
-  beforeAll(async () => {
-    ;[home, abroad] = await Promise.all([newOrganization(), newOrganization()])
-    userId = await newMachine(home)
-  })
+// For each encoding, so that lists begin with what it made.
+async function prepare() {
+  ;[home, abroad] = await Promise.all([newOrganization(), newOrganization()])
+  userId = await newMachine(home)
+}
+
+describe.each(over('json'))('over $encoding', ({ call }) => {
+  beforeAll(prepare)
 
   test('what makes a thing and what finds it call its id the same', async () => {
     const act = async (operation: Operation, request: JsonObject, organization = home) =>
