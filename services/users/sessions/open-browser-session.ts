@@ -27,7 +27,7 @@ export interface Along {
 /**
  * Gives a browser a session of a user with a factor. If it has one, that goes on, with a further check. Returns the new
  * value of its cookie. UNAUTHENTICATED CREDENTIALS_INVALID where the user may no longer sign in. Throws `Superseded` where
- * the browser has another value meanwhile, unless a first factor of this user replaced it.
+ * the browser has another value meanwhile, unless a first factor of this user replaced it, and the session has no second one.
  */
 export async function openBrowserSession(
   context: Context,
@@ -51,6 +51,9 @@ export async function openBrowserSession(
   // The row of the sign-in may be one of the former release, which did not count.
   const goesOn = found && !found.state.ended && outlives(user?.state, found.id, found.state.signOuts ?? 0)
   if (!goesOn && !isFirst) throw new Superseded()
+  // Who saw the former value and knows the password would get both factors.
+  const hasSecond = goesOn && found.state.factors?.some(({ kind }) => !factorKinds[kind].isFirst)
+  if (!browser.isPresent && hasSecond) throw new Superseded()
   const { sessionId, missingFactors } = await recordFactor(
     context,
     factor,

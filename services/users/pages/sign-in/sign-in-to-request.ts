@@ -19,8 +19,9 @@ export interface SignedInTo {
 
 /**
  * Opens a session by a first factor, and goes on with a request as its person. Two clicks, two tabs and lost answers come
- * with the former value of the cookie: whose first factor replaced it gets the answer again, and any other person a new
- * browser, which the request moves to, unless it has a person. Throws `Superseded` where the request was answered meanwhile.
+ * with the former value of the cookie: whose first factor replaced it gets the answer again, unless the session has a second
+ * factor: then a new browser, which is asked for that. So does any other person. The request moves to the new browser,
+ * unless it has another person. Throws `Superseded` where the request was answered meanwhile.
  */
 export async function signInToRequest(
   context: Context,
@@ -50,10 +51,14 @@ export async function signInToRequest(
     const { browser: now } = await findBrowser(sql, value)
     // The value is not what was overtaken; or it is over by now.
     if (!now || now.isPresent) throw error
-    if (isReplacedBy(keys, now, proved.user.userId)) return openIn(now)
-    // What somebody began in the browser stays there: an invitation, and a request with a person.
+    const { userId } = proved.user
+    const isSame = isReplacedBy(keys, now, userId)
+    const again = isSame && (await openIn(now).catch(unlessSuperseded))
+    if (again) return again
+    // What somebody else began in the browser stays there: an invitation, and a request with a person.
     const latest = await findRequest(context, row.id, { browserId: now.id }, isSignIn)
-    if (!latest || latest.userId || latest.parameters.invitation) throw error
+    if (!latest || latest.parameters.invitation) throw error
+    if (latest.userId && !(isSame && latest.userId === userId)) throw error
     const { browser: other } = await makeBrowser(sql, '')
     const writes = (session: { sessionId: string; userId: string }) => [
       moveRequest(row.id, { from: now.id, to: other.id }),
@@ -64,4 +69,8 @@ export async function signInToRequest(
       ...(await openBrowserSession(context, proved, other, { writes, guards, clientId, keep }, call)),
     }
   }
+}
+
+function unlessSuperseded(error: unknown): undefined {
+  if (!(error instanceof Superseded)) throw error
 }

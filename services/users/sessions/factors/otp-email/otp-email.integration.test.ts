@@ -408,6 +408,23 @@ describe('a sign-in by pages', () => {
     expect(planted.cookie).not.toBe(visitor.cookie)
   })
 
+  test('asks for the code in a browser of its own who comes with the value of before a further password', async () => {
+    await demand(true)
+    const person = await newPerson()
+    const [visitor, thief] = [new Visitor(users), new Visitor(users)]
+    const asking = await visitor.signIn(await visitor.begin(), person.userName)
+    expect(told(await visitor.code(asking, await mailed(person)))['code']).toBeDefined()
+    thief.cookie = visitor.cookie
+    const [thiefs, own] = [await thief.begin({ prompt: 'login' }), await visitor.begin({ prompt: 'login' })]
+    const password = `${person.userName}-password`
+    expect(told(await visitor.signIn(own, person.userName, password))['code']).toBeDefined()
+    expect(codePage(await thief.signIn(thiefs, person.userName, password))).toMatchObject({ isSent: true })
+    expect(thief.cookie).not.toBe(visitor.cookie)
+    // The person's own session has both factors still.
+    expect(told(await visitor.silently())['code']).toBeDefined()
+    expect(told(await thief.silently())['error']).toBe('login_required')
+  })
+
   test('is bound to its browser: the code of one is wrong in another', async () => {
     await demand(true)
     const person = await newPerson()
