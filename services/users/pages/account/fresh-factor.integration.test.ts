@@ -43,14 +43,14 @@ function formOf({ answer, formToken }: PageAnswer) {
 }
 
 const sectionOf = ({ answer }: PageAnswer) => (answer?.$case === 'account' ? answer.value.section : undefined)
-const matters = ['email', 'password', 'removal']
+const matters = ['data', 'email', 'password', 'removal']
 
 test('what matters asks for the password where it is older than ten minutes, once for all of it, and leads on', async () => {
   const { browser } = await comeIn('asked')
   await shiftClock(users.sql, '9 minutes')
   for (const section of matters) expect(sectionOf(await browser.account({ section }))).toBe(section)
   await shiftClock(users.sql, '11 minutes')
-  for (const section of ['', 'sign-in', 'activity', 'apps', 'data'])
+  for (const section of ['', 'sign-in', 'activity', 'apps'])
     expect(sectionOf(await browser.account({ section }))).toBe(section)
   for (const section of matters) expect(said(await browser.account({ section }))).toBe('sign-in 0 fixed')
   const asking = await browser.account({ section: 'password', uiLocales: 'de' })
@@ -68,10 +68,10 @@ test('a form that matters does nothing with an older one, and leads to the passw
     () => changeMyEmail(users, { ...form(), email: 'thief@example.com' }, call()),
     () => changeMyPassword(users, { ...form(), password: 'the password of a thief' }, call()),
     () => removeMe(users, form(), call()),
+    () => downloadMyData(users, form(), call()),
   ]
   for (const send of forms) expect(said(await browser.follow(await send()))).toBe('sign-in 0 fixed')
   expect((await users.store.load<User>('user', userId))!.sequence).toBe(before!.sequence)
-  expect((await downloadMyData(users, form(), call())).answer?.$case).toBe('download')
   const names = { givenName: 'A', familyName: 'B', displayName: 'C', language: '' }
   await changeMyProfile(users, { ...form(), ...names }, call())
   expect((await users.store.load<User>('user', userId))!.state.human!.profile.displayName).toBe('C')

@@ -4,7 +4,7 @@ export type Section = '' | 'sign-in' | 'activity' | 'apps' | 'data' | 'email' | 
 /** Seconds that a first factor counts for what matters. */
 export const freshFor = 600
 
-const matters: ReadonlySet<string> = new Set<Section>(['email', 'password', 'removal'])
+const matters: ReadonlySet<string> = new Set<Section>(['data', 'email', 'password', 'removal'])
 
 /** How old a first factor may be for a page and its form, as `max_age` of a request has it. Empty: as old as the session. */
 export function maxAgeOf(section: string): string {
