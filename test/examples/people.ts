@@ -53,6 +53,7 @@ export async function newHuman(
       'AddHumanUser',
       {
         userName,
+        ...(chosen.userId !== undefined && { userId: chosen.userId }),
         profile: { ...profile, ...chosen.profile },
         email: { email, ...verification },
         ...(password !== undefined && { password }),
@@ -64,6 +65,7 @@ export async function newHuman(
 }
 
 interface NewHuman {
+  userId?: string
   userName?: string
   email?: string
   password?: string

@@ -1,4 +1,4 @@
-// The code of an invitation stands behind the # of its link, where no server sees it. It lies in the page of the link.
+// The code of a link stands behind its #, where no server sees it. It lies in the page of the link.
 ;(() => {
   const enter = () => {
     const code = new URLSearchParams(location.hash.slice(1)).get('code')

@@ -32,6 +32,14 @@ async function comeIn({ userName: login_name, password }: ExampleHuman, browser:
 
 const reasonOf = async (name: 'GetMyUser', token: string) => factsOf(await call(name, {}, { token })).reason
 
+test('the forms take the longest id of a user', async () => {
+  const person = await newHuman(home, { password: unique('Password'), userId: unique('longest').padEnd(200, 'x') })
+  const typed = { given_name: 'Ada', family_name: 'King', display_name: 'Ada', language: '' }
+  const browser = openBrowser()
+  const saved = await browser.submit(await comeIn(person, browser), typed, '/ui/account/profile')
+  expect(saved.body).toContain('Saved.')
+})
+
 test('names and the language are changed, and a name that breaks a rule is refused by its field', async () => {
   const person = await newPerson()
   const browser = openBrowser()

@@ -40,9 +40,12 @@ const en = {
   removeNow: 'Nobody can undo this.',
   removeForGood: 'Remove my account',
   takeBackTitle: 'Take the change back?',
-  takeBackIntro: 'The account gets the address {email} again. Nothing changes before you press the button.',
+  takeBackIntro:
+    'The account gets the address again that our email came to. Nothing changes before you press the button.',
   takeBackEnds:
     'Everybody is signed out of it, apps lose their access, and its password ends. Then you choose a new one.',
+  takeBackLink: 'Link from the email',
+  takeBackLinkHint: 'Copy the whole link.',
   takeBackButton: 'Take the change back',
   takenBack: 'You have your account back',
   takenBackHint:
@@ -124,9 +127,12 @@ const de: typeof en = {
   removeNow: 'Das lässt sich nicht rückgängig machen.',
   removeForGood: 'Mein Konto entfernen',
   takeBackTitle: 'Änderung rückgängig machen?',
-  takeBackIntro: 'Das Konto bekommt die Adresse {email} zurück. Es ändert sich nichts, bevor Sie den Knopf drücken.',
+  takeBackIntro:
+    'Das Konto bekommt die Adresse zurück, an die unsere Mail ging. Es ändert sich nichts, bevor Sie den Knopf drücken.',
   takeBackEnds:
     'Alle werden abgemeldet, Apps verlieren ihren Zugriff, und das Passwort gilt nicht mehr. Danach wählen Sie ein neues.',
+  takeBackLink: 'Link aus der Mail',
+  takeBackLinkHint: 'Kopieren Sie den ganzen Link.',
   takeBackButton: 'Änderung rückgängig machen',
   takenBack: 'Sie haben Ihr Konto zurück',
   takenBackHint:

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import {
   InvitationError as Reason,
   type InvitationLinkPage,
@@ -7,12 +6,10 @@ import {
 import { apart, form, type Shown, strong } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { duration } from './language.ts'
+import { linkCodeScript } from './link-code.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
 import type { TextKey } from './texts.ts'
-
-/** Enters the code that stands behind the #. It lies in the page, like the style. */
-const script = readFileSync(new URL('../invitation.js', import.meta.url), 'utf8')
 
 /** Where the link leads: a button, and, where no script enters the code, its field. */
 export function invitationLinkPage({ language }: Shown, { invitationId, problem }: InvitationLinkPage): Document {
@@ -43,7 +40,7 @@ export function invitationLinkPage({ language }: Shown, { invitationId, problem 
       <button id="open">${text.invitationOpen}</button>
     </form>`
   return frame(language, text.invitation, content, {
-    script,
+    script: linkCodeScript,
     ...(message && { windowTitle: fill(text.problem, { title: text.invitation }) }),
   })
 }

@@ -261,7 +261,7 @@ const screens: Record<string, JsonObject> = {
     outcome: 'password-common',
   }),
   'account, removal': ofAccount({ section: 'removal', forgetAfterDays: 30, outcome: 'last-owner' }),
-  'take back': { takeBack: { secret: 's', email: 'ada@acme.example' } },
+  'take back': { takeBack: {} },
   'taken back': { notice: { reason: 'NOTICE_REASON_TAKEN_BACK' } },
   'unknown application': { notice: { reason: 'NOTICE_REASON_CLIENT_UNKNOWN', clientId: 'ada' } },
   'unknown address': {

@@ -76,7 +76,7 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, r
     case 'logo':
       return toImage(answer.value.content)
     case 'takeBack':
-      return toReply(takeBackPage(language, answer.value))
+      return toReply(takeBackPage(language))
     case 'download':
       return toFile(answer.value)
     case undefined:
