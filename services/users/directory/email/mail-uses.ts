@@ -1,15 +1,19 @@
 import { RosterError } from '#lib/errors'
 import type { Use } from '#lib/eventstore/command'
 import type { Context } from '../../context.ts'
+import { canonicalAddress } from './address.ts'
 import { mailboxOf } from './mailbox.ts'
 
 /**
  * `code`: a caller of the organization causes the mail. `stranger`: a person without a token forgot a password, and must
- * not use up the organization's mails, nor must other organizations use up those of the address. `notice`: it reports a
- * change, and no one may use up the limit beforehand. `password`: it reports a new password, and must not use up the
- * notices. `factor`: the person needs it to sign in, as a stranger's mail.
+ * not use up the organization's mails, nor must other organizations use up those of the address. `notice`: it reports
+ * that another user changed the address; `own-notice`: that the user did. `password` and `own-password`: the same of a
+ * password. No one else may use up the limit of a user's own ones beforehand, so these count for the address alone, as
+ * it is spelled: one with a tag may be a stranger's. `factor`: the person needs it to sign in, as a stranger's mail.
  */
-export type MailCause = 'code' | 'stranger' | 'notice' | 'password' | 'factor'
+export type MailCause = 'code' | 'stranger' | 'factor' | 'notice' | 'own-notice' | 'password' | 'own-password'
+
+const notices: ReadonlySet<MailCause> = new Set<MailCause>(['notice', 'own-notice', 'password', 'own-password'])
 
 /**
  * The uses that a mail counts as: one of its mailbox, for all callers together, and one of the user's organization. A
@@ -23,27 +27,32 @@ export function mailUses(
   cause: MailCause = 'code',
 ): Use[] {
   const mailbox = mailboxOf(address)
-  const ofAddress = {
+  const exact = canonicalAddress(address)
+  const ofAddress: Record<MailCause, string[]> = {
     code: ['address', mailbox],
     stranger: ['address of recoveries', mailbox, organizationId],
-    notice: ['address of notices', mailbox],
-    password: ['address of passwords', mailbox, organizationId],
     factor: ['address of factors', mailbox, organizationId],
+    notice: ['address of notices', exact, organizationId],
+    'own-notice': ['address of own notices', exact, organizationId],
+    password: ['address of passwords', exact, organizationId],
+    'own-password': ['address of own passwords', exact, organizationId],
   }
   const keyOf = (parts: string[]) => keys.mac('mail-uses', keys.currentId, parts).toString('base64')
+  const one: Use = {
+    key: keyOf(ofAddress[cause]),
+    limits: [
+      { most: config.MAILS_PER_ADDRESS_IN_TEN_MINUTES, seconds: 600 },
+      { most: config.MAILS_PER_ADDRESS_A_DAY, seconds: 86_400 },
+    ],
+    exceeded: throttled('address', cause),
+  }
+  if (cause === 'own-notice' || cause === 'own-password') return [one]
   return [
-    {
-      key: keyOf(ofAddress[cause]),
-      limits: [
-        { most: config.MAILS_PER_ADDRESS_IN_TEN_MINUTES, seconds: 600 },
-        { most: config.MAILS_PER_ADDRESS_A_DAY, seconds: 86_400 },
-      ],
-      exceeded: throttled('address'),
-    },
+    one,
     {
       key: keyOf([cause === 'code' ? 'organization' : `organization of ${cause}s`, organizationId]),
       limits: [{ most: config.MAILS_PER_ORGANIZATION_AN_HOUR, seconds: 3600 }],
-      exceeded: throttled('organization'),
+      exceeded: throttled('organization', cause),
     },
   ]
 }
@@ -53,7 +62,13 @@ const messages = {
   organization: 'Too many mails went to users of the organization lately.',
 }
 
-function throttled(limit: keyof typeof messages) {
+function throttled(by: keyof typeof messages, cause: MailCause) {
+  const limit = notices.has(cause) ? 'notices' : by
   return (retryAfter: number) =>
-    new RosterError('RESOURCE_EXHAUSTED', 'MAILS_THROTTLED', messages[limit], { retryAfter, metadata: { limit } })
+    new RosterError('RESOURCE_EXHAUSTED', 'MAILS_THROTTLED', messages[by], { retryAfter, metadata: { limit } })
+}
+
+/** There were too many notices. A change by somebody else must not fail by it. */
+export function isNoticeDropped(error: unknown): boolean {
+  return error instanceof RosterError && error.reason === 'MAILS_THROTTLED' && error.metadata['limit'] === 'notices'
 }

@@ -1,7 +1,6 @@
 import { MailKind } from '#gen/roster/users/v1/internal_service'
-import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Use } from '#lib/eventstore/command'
+import type { Decision, Use } from '#lib/eventstore/command'
 import { orUnavailable, type Write } from '#lib/database/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
@@ -54,24 +53,39 @@ export interface Notice {
   uses: Use[]
 }
 
+/** The same decision, with the notice. */
+export function withNotice<Answer>(
+  decision: Decision<UserEvent, Answer>,
+  notice: Notice | undefined,
+): Decision<UserEvent, Answer> {
+  if (!notice) return decision
+  const { events, uses = [], writes = [] } = decision
+  return {
+    ...decision,
+    events: [...events, notice.event],
+    uses: [...uses, ...notice.uses],
+    writes: [...writes, notice.write],
+  }
+}
+
 /**
  * The notice to the present address of its change; undefined where the address was never verified, or stays.
  * Notices are counted apart from other mails: no one can use up the limit of a user's notices beforehand. Where
- * there were too many, the error is `noticeDropped`. `isOwn`: the user changes it, so whoever has the former address, and
- * could recover the account by it, can take that back.
+ * there were too many, the error is one of `isNoticeDropped`. `isOwn`: the user changes it. `hasLink`: whoever has the
+ * former address, and could recover the account by it, can take that back.
  */
 export function requestNotice(
   context: Pick<Context, 'config' | 'keys'>,
-  { id, organizationId, state }: Aggregate<User>,
+  { id, organizationId, state }: Pick<Aggregate<User>, 'id' | 'organizationId' | 'state'>,
   email: string,
-  { noticeId, isOwn }: { noticeId: string; isOwn: boolean },
+  { noticeId, isOwn, hasLink }: { noticeId: string; isOwn: boolean; hasLink: boolean },
   now: Date,
 ): Notice | undefined {
   const human = state?.human
   if (!human?.isVerified || sameAddress(human.email, email)) return undefined
   const expiresAt = new Date(now.getTime() + lifetime).toISOString()
   // Only who could recover the account by the former address: a thief's own one could not yet.
-  const mayTakeBack = isOwn && canRecover(human, context.config, now)
+  const mayTakeBack = hasLink && canRecover(human, context.config, now)
   const seconds = mayTakeBack ? context.config.PASSWORD_RESET_AFTER_EMAIL_CHANGE : 0
   const takeBackUntil = new Date(now.getTime() + seconds * 1000).toISOString()
   const takeBack = seconds > 0 && { takeBackUntil, email: human.email }
@@ -79,10 +93,7 @@ export function requestNotice(
     event: { type: 'email.notice.requested', payload: { noticeId, expiresAt, ...takeBack } },
     // The address is in the events alone.
     write: keepUnsent({ kind: noticeMail.name, codeId: noticeId, userId: id, expiresAt }, now),
-    uses: mailUses(context, human.email, organizationId, 'notice').map((use) => ({
-      ...use,
-      exceeded: () => noticeDropped,
-    })),
+    uses: mailUses(context, human.email, organizationId, isOwn ? 'own-notice' : 'notice'),
   }
 }
 
@@ -120,6 +131,3 @@ async function findFormerAddress(
   const former: { email?: string } | undefined = changes[1]?.payload
   return former?.email
 }
-
-/** Too many notices went to the address, or to users of the organization. The change itself must not fail by it. */
-export const noticeDropped = new RosterError('RESOURCE_EXHAUSTED', 'MAILS_THROTTLED', 'There were too many notices.')

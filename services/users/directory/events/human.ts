@@ -1,4 +1,5 @@
 import type { Gender } from '#gen/roster/users/v1/user'
+import { sameAddress } from '../email/address.ts'
 import type { Code, CodeCause, NewCode, VouchedOn } from './code.ts'
 
 export type HumanEvent =
@@ -154,8 +155,7 @@ function withTakeBack(
 }
 
 function changeEmail(human: Human, { email, isVerified, vouched, setBy, takenBack }: EmailChange, at: Date): Human {
-  // Earlier changes can still be taken back, and none since.
-  const index = (human.takeBacks ?? []).findIndex(({ noticeId }) => noticeId === takenBack)
+  const isNew = email !== human.email
   return {
     ...human,
     email,
@@ -164,16 +164,41 @@ function changeEmail(human: Human, { email, isVerified, vouched, setBy, takenBac
     emailSetBy: setBy,
     emailChanges: (human.emailChanges ?? 0) + 1,
     // An address that is taken back can recover the account at once.
-    ...(email !== human.email && { emailSince: takenBack === undefined ? at.toISOString() : undefined }),
-    ...(index >= 0 && { takeBacks: human.takeBacks!.slice(0, index) }),
+    ...(isNew && { emailSince: takenBack === undefined ? at.toISOString() : undefined }),
+    ...(vouched || (isNew && setBy !== undefined)
+      ? noTakeBacks(human)
+      : takeBacksBefore(human, ({ noticeId }) => noticeId === takenBack)),
     code: undefined,
   }
 }
 
-function verifyAddress(human: Human, { vouched, setBy }: { vouched?: boolean; setBy?: string }): Human {
-  const { emailVouched, emailSetBy } = human
+function verifyAddress(
+  human: Human,
+  { codeId, vouched, setBy }: { codeId?: string; vouched?: boolean; setBy?: string },
+): Human {
+  const { emailVouched, emailSetBy, code } = human
   const by = { emailVouched: vouched ?? emailVouched, emailSetBy: setBy ?? emailSetBy }
-  return { ...human, isVerified: true, ...by, code: undefined }
+  const isByMail =
+    code !== undefined && code.codeId === codeId && code.delivery !== 'returned' && code.askedBy === undefined
+  const takeBacks = vouched ? noTakeBacks(human) : isByMail && returnTo(human)
+  return { ...human, isVerified: true, ...by, ...takeBacks, code: undefined }
+}
+
+// Another user, with permission, put the address right: whoever had one before does not undo that.
+function noTakeBacks({ takeBacks }: Human): Partial<Human> {
+  return takeBacks === undefined ? {} : { takeBacks: [] }
+}
+
+// Earlier changes can still be taken back, and none since.
+function takeBacksBefore({ takeBacks = [] }: Human, isThis: (one: TakeBack) => boolean): Partial<Human> {
+  const index = takeBacks.findIndex(isThis)
+  return index < 0 ? {} : { takeBacks: takeBacks.slice(0, index) }
+}
+
+// The user is back at a former address, as by its link: it recovers the account as it did.
+function returnTo(human: Human): Partial<Human> {
+  const left = takeBacksBefore(human, ({ email }) => sameAddress(email, human.email))
+  return left.takeBacks ? { ...left, emailSince: undefined } : {}
 }
 
 function withCode(human: Human, codeId: string, change: (code: Code) => Code): Human {

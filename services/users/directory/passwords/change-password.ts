@@ -8,7 +8,7 @@ import type { MailWithoutEvent } from '#lib/events/hints'
 import { countLimit } from '#lib/limits-hit'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { noticeDropped } from '../email/notice.ts'
+import { isNoticeDropped } from '../email/mail-uses.ts'
 import { keepUnsent } from '../email/unsent-mails.ts'
 import { hashPassword } from './password-hashing.ts'
 import { kind, lifetime, usesOf } from './password-changed-mail.ts'
@@ -85,14 +85,14 @@ export async function changePassword(
             ...(address ? [provedBy(address)] : []),
           ],
           writes: [...storePassword(userId, hash, kept), ...(mail ? [keepUnsent(mail, now)] : [])],
-          ...(mail && { uses: usesOf(context, human, organizationId) }),
+          ...(mail && { uses: usesOf(context, human, organizationId, ['', userId].includes(caller.userId)) }),
           answer: mail && { ...mail, organizationId },
         }
       },
       respond: ({ after, answer }) => ({ details: details(after), mail: answer }),
     })
   const { mail, ...answer } = await change(true).catch((error: unknown) => {
-    if (error !== noticeDropped) throw error
+    if (!isNoticeDropped(error)) throw error
     countLimit(error)
     return change(false)
   })

@@ -6,7 +6,6 @@ import { mailAddress } from '../email/address.ts'
 import { commonOf, toHuman } from '../email/mail-content.ts'
 import { endWithoutEvent, type KindOfMail } from '../email/mail-kind.ts'
 import { mailUses } from '../email/mail-uses.ts'
-import { noticeDropped } from '../email/notice.ts'
 import type { Human } from '../events/human.ts'
 
 export const kind = 'password-changed'
@@ -31,8 +30,12 @@ export const passwordChangedMail: KindOfMail = {
   end: endWithoutEvent(kind),
 }
 
-/** Where there were too many, the error is `noticeDropped`. */
-export function usesOf(context: Pick<Context, 'config' | 'keys'>, human: Human, organizationId: string): Use[] {
-  const uses = mailUses(context, human.email, organizationId, 'password')
-  return uses.map((use) => ({ ...use, exceeded: () => noticeDropped }))
+/** Where there were too many, the error is one of `isNoticeDropped`. `isOwn`: no other user set the password. */
+export function usesOf(
+  context: Pick<Context, 'config' | 'keys'>,
+  { email }: Human,
+  organizationId: string,
+  isOwn: boolean,
+): Use[] {
+  return mailUses(context, email, organizationId, isOwn ? 'own-password' : 'password')
 }

@@ -1,10 +1,14 @@
-import type { ShowTakeBackRequest, TakeBackEmailRequest } from '#gen/roster/users/v1/account_service'
+import { randomUUID } from 'node:crypto'
+import type { TakeBackEmailRequest } from '#gen/roster/users/v1/account_service'
 import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { countLimit } from '#lib/limits-hit'
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import { isNoticeDropped } from '../../directory/email/mail-uses.ts'
+import { requestNotice, withNotice } from '../../directory/email/notice.ts'
 import { readTakeBack } from '../../directory/email/take-back-link.ts'
 import type { TakeBack } from '../../directory/events/human.ts'
 import { type User, type UserEvent, userKey } from '../../directory/events/user.ts'
@@ -16,12 +20,8 @@ import { newToken } from '../../directory/tokens/token.ts'
 import { notice, show } from '../../openid/authorization/answer.ts'
 import { branded } from '../sign-in/branded.ts'
 
-export async function showTakeBack(context: Context, { secret }: ShowTakeBackRequest): Promise<PageAnswer> {
-  const meant = readTakeBack(context.keys, secret)
-  const user = meant && (await context.store.load<User>('user', meant.userId))
-  const takeBack = user && livingTakeBack(user.state, meant.noticeId, user.readAt)
-  if (!takeBack) return branded(context, notice(NoticeReason.NOTICE_REASON_LINK_EXPIRED))
-  return branded(context, show({ $case: 'takeBack', value: { secret, email: takeBack.email } }))
+export function showTakeBack(context: Context): Promise<PageAnswer> {
+  return branded(context, show({ $case: 'takeBack', value: {} }))
 }
 
 export async function takeBackEmail(
@@ -37,25 +37,34 @@ export async function takeBackEmail(
   const { userId, noticeId } = meant
   const nobodyKnows = newToken()
   const hash = await hashPassword(nobodyKnows, { lane: networkOf(clientAddress) ?? clientAddress, deadline })
-  const isBack = await context.store.execute({
-    aggregate: userKey(userId),
-    call: { caller: { ...anonymous, userId }, requestId, deadline },
-    decide({ state }: Aggregate<User>, now): Decision<UserEvent, boolean> {
-      const takeBack = livingTakeBack(state, noticeId, now)
-      if (!takeBack) return { events: [], answer: false }
-      const { email } = takeBack
-      return {
-        events: [
-          // The link came by mail to this address, so it proves that.
-          { type: 'email.changed', payload: { email, isVerified: true, vouchedOn: 'instance', takenBack: noticeId } },
-          // Who changed the address knew the password. With it end all sessions and authorizations.
-          { type: 'password.changed', payload: {} },
-        ],
-        writes: storePassword(userId, hash, ''),
-        answer: true,
-      }
-    },
-    respond: ({ answer }) => answer,
+  const replaced = { noticeId: randomUUID(), isOwn: false, hasLink: false }
+  const change = (isNoticed: boolean): Promise<boolean> =>
+    context.store.execute({
+      aggregate: userKey(userId),
+      call: { caller: { ...anonymous, userId }, requestId, deadline },
+      decide(present: Aggregate<User>, now): Decision<UserEvent, boolean> {
+        const takeBack = livingTakeBack(present.state, noticeId, now)
+        if (!takeBack) return { events: [], answer: false }
+        const { email } = takeBack
+        const decision: Decision<UserEvent, boolean> = {
+          events: [
+            // The link came by mail to this address, so it proves that.
+            { type: 'email.changed', payload: { email, isVerified: true, vouchedOn: 'instance', takenBack: noticeId } },
+            // Who changed the address knew the password. With it end all sessions and authorizations.
+            { type: 'password.changed', payload: {} },
+          ],
+          writes: storePassword(userId, hash, ''),
+          answer: true,
+        }
+        // The link may be misused, by who has a former address.
+        return isNoticed ? withNotice(decision, requestNotice(context, present, email, replaced, now)) : decision
+      },
+      respond: ({ answer }) => answer,
+    })
+  const isBack = await change(true).catch((error: unknown) => {
+    if (!isNoticeDropped(error)) throw error
+    countLimit(error)
+    return change(false)
   })
   const reason = isBack ? NoticeReason.NOTICE_REASON_TAKEN_BACK : NoticeReason.NOTICE_REASON_LINK_EXPIRED
   return branded(context, notice(reason))

@@ -10,7 +10,8 @@ import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../../../context.ts'
 import { checkAddress, sameAddress } from '../../email/address.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
-import { type Notice, noticeDropped, requestNotice } from '../../email/notice.ts'
+import { isNoticeDropped } from '../../email/mail-uses.ts'
+import { requestNotice, withNotice } from '../../email/notice.ts'
 import { vouchingFor } from '../../login-names/vouching.ts'
 import { requireMayActOn } from '../../may-act-on.ts'
 import { throttle } from '../../rate-limits/throttle.ts'
@@ -38,8 +39,9 @@ export const setEmail = {
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
     const [codeId, noticeId] = [randomUUID(), randomUUID()]
     const { vouch, isOwnWord } = await vouchingFor(context, request, call)
-    // A replica of the former release does not know the fields that it needs.
-    const isOwn = call.caller.userId === request.userId && !(await isBesideFormer(context.sql))
+    const isOwn = call.caller.userId === request.userId
+    // A replica of the former release does not know the fields that a link needs.
+    const hasLink = isOwn && !(await isBesideFormer(context.sql))
     const change = (isNoticed: boolean): Promise<SetEmailResponse> =>
       context.store.execute({
         aggregate: { type: 'user', id: request.userId },
@@ -53,8 +55,8 @@ export const setEmail = {
           const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now)
           const word = { vouchedOn: vouch(email), callerId: call.caller.userId, isOwnWord }
           const decision = decide(user, { ...request, email }, code, word, now)
-          const notice = isNoticed && requestNotice(context, user, email, { noticeId, isOwn }, now)
-          return notice ? withNotice(decision, notice) : decision
+          if (!isNoticed) return decision
+          return withNotice(decision, requestNotice(context, user, email, { noticeId, isOwn, hasLink }, now))
         },
         respond: ({ after, answer: verificationCode }) => ({
           details: { ...details(after), creationDate: undefined },
@@ -62,8 +64,8 @@ export const setEmail = {
         }),
       })
     return change(true).catch((error: unknown) => {
-      // Without its notice, an own change could not be taken back.
-      if (error !== noticeDropped || isOwn) throw error
+      // Without its notice, a thief's change would be silent, and could not be taken back.
+      if (!isNoticeDropped(error) || isOwn) throw error
       countLimit(error)
       context.log.warn(
         { userId: request.userId },
@@ -91,7 +93,9 @@ function decide(
     events.push({ type: 'email.changed', payload: { email, isVerified: !code, ...vouched, ...setBy } })
   } else if (!code) {
     const setBy = emailSetBy !== undefined && emailSetBy !== callerId && { setBy: callerId }
-    if (!human.isVerified || setBy || (isOwnWord && vouchedOn))
+    // It ends the links that take a change back.
+    const endsLinks = !own && (human.takeBacks ?? []).length > 0
+    if (!human.isVerified || setBy || (isOwnWord && vouchedOn) || endsLinks)
       events.push({ type: 'email.verified', payload: { ...vouched, ...setBy } })
   } else if (human.isVerified) {
     if (verification?.$case !== 'isVerified')
@@ -112,12 +116,4 @@ interface Word {
   vouchedOn: VouchedOn | undefined
   /** The present address is verified by the word of the organization alone. */
   isOwnWord: boolean
-}
-
-function withNotice(
-  decision: Decision<UserEvent, string | undefined>,
-  { event, write, uses }: Notice,
-): Decision<UserEvent, string | undefined> {
-  const { events, uses: others = [], writes = [] } = decision
-  return { ...decision, events: [...events, event], uses: [...others, ...uses], writes: [...writes, write] }
 }

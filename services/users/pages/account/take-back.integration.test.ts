@@ -1,0 +1,124 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { NoticeReason } from '#gen/roster/users/v1/sign_in_service'
+import type { Call } from '#lib/rpc/headers'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { shiftClock } from '#test/support/shift-clock'
+import { deriveCode } from '../../directory/email/code.ts'
+import { takeBackLink } from '../../directory/email/take-back-link.ts'
+import type { Verification } from '../../directory/email/verification.ts'
+import type { User } from '../../directory/events/user.ts'
+import { setEmail } from '../../directory/operations/user/set-email.ts'
+import { verifyEmail } from '../../directory/operations/user/verify-email.ts'
+import { changePassword } from '../../directory/passwords/change-password.ts'
+import { addPerson } from '../../openid/authorization/testing/visitors.ts'
+import { callIn, openUsers, type TestUsers } from '../../testing/test-users.ts'
+import { takeBackEmail } from './take-back-email.ts'
+
+let database: TestDatabase
+let users: TestUsers
+
+beforeAll(async () => {
+  database = await createDatabase()
+  users = await openUsers(database.urls.users)
+}, 60_000)
+afterEach(() => shiftClock(users.sql, '0 minutes'))
+afterAll(async () => {
+  await users?.stop()
+  await database?.drop()
+})
+
+const verified: Verification = { $case: 'isVerified', value: true }
+const returned: Verification = { $case: 'returnCode', value: {} }
+
+const administrator = callIn('acme')
+const as = (userId: string): Call => ({ ...administrator, caller: { ...administrator.caller, userId } })
+
+async function newPerson(name: string) {
+  const userId = await addPerson(users, name)
+  const change = (email: string, verification?: Verification, call = as(userId)) =>
+    setEmail.handle(users, { userId, email, verification }, call)
+  const human = async () => (await users.store.load<User>('user', userId))!.state.human!
+  return { userId, email: `${name}@example.com`, change, human }
+}
+type Person = Awaited<ReturnType<typeof newPerson>>
+
+/** The person's browser changes the address, and its code is entered. Returns the last link. */
+async function move({ userId, change, human }: Person, email: string): Promise<string> {
+  await change(email)
+  const { code, takeBacks } = await human()
+  const verificationCode = deriveCode(users.keys, code!, userId, email)
+  await verifyEmail(users, { userId, verificationCode }, as(userId))
+  return takeBackLink(users, userId, takeBacks?.at(-1)?.noticeId ?? '')
+}
+
+/** The person enters the whole link. */
+const isDead = async (secret: string) => {
+  const { answer } = await takeBackEmail(users, { secret }, administrator)
+  return answer?.$case === 'notice' && answer.value.reason === NoticeReason.NOTICE_REASON_LINK_EXPIRED
+}
+
+test.each<[string, (person: Person, thiefs: string) => Promise<unknown>]>([
+  ['sets the address', ({ change, email }) => change(email, verified, administrator)],
+  ['sets it, with a code', ({ change, email }) => change(email, returned, administrator)],
+  ['vouches for the present one', ({ change }, thiefs) => change(thiefs, verified, administrator)],
+])(
+  'no link takes an account back after an administrator %s, also one to an address of long ago',
+  async (way, repair) => {
+    const name = `repaired-${way.replaceAll(/\W/g, '')}`
+    const person = await newPerson(name)
+    const owners = await move(person, `thief-of-${name}@example.com`)
+    await shiftClock(users.sql, '73 hours')
+    // By now the thief's address recovers the account, so it gets a link.
+    const thiefs = await move(person, `second-${name}@example.com`)
+    expect((await person.human()).takeBacks).toHaveLength(1)
+    await repair(person, `second-${name}@example.com`)
+    const before = await person.human()
+    expect([await isDead(thiefs), await isDead(owners)]).toEqual([true, true])
+    expect(await person.human()).toEqual(before)
+  },
+)
+
+test('a user who is back at a former address, by its code, ends the links of the ones since, and recovers as before', async () => {
+  const person = await newPerson('back')
+  await move(person, 'second@example.com')
+  // Without the code it is only a word.
+  await person.change('back@example.com')
+  expect((await person.human()).takeBacks).toHaveLength(1)
+  await move(person, 'third@example.com')
+  await move(person, 'back@example.com')
+  expect(await person.human()).toMatchObject({ takeBacks: [] })
+  // A thief's next change can be taken back at once.
+  const link = await move(person, 'thief@example.com')
+  expect(await isDead(link)).toBe(false)
+  expect((await person.human()).email).toBe('back@example.com')
+})
+
+test('a change of address by its user is told or refused, whatever mails went out before it', async () => {
+  const person = await newPerson('silent')
+  for (let n = 0; n < 6; n++) {
+    const change = { userId: person.userId, newPassword: `another password ${n}`, field: 'password' }
+    await changePassword(users, change, as(person.userId))
+  }
+  // Others have a mailbox that looks like this one, and change it.
+  for (let n = 0; n < 6; n++) {
+    const other = await newPerson(`silent+${n}`)
+    await other.change(`elsewhere-${n}@example.com`)
+  }
+  // An administrator, too: that goes on, and uses up nothing of the user's own.
+  for (let n = 0; n < 6; n++) {
+    await person.change(`administrators-${n}@example.com`, returned, administrator)
+    await person.change(person.email, verified, administrator)
+  }
+  for (let n = 0; n < 5; n++) {
+    await person.change(`own-${n}@example.com`, returned)
+    expect((await person.human()).takeBacks).toMatchObject([{ email: person.email }])
+    await person.change(person.email, verified, administrator)
+  }
+  const before = await person.human()
+  await expect(person.change('own-6@example.com', returned)).rejects.toMatchObject({
+    reason: 'MAILS_THROTTLED',
+    metadata: { limit: 'notices' },
+    retryAfter: expect.any(Number),
+  })
+  expect(await person.human()).toEqual(before)
+})
