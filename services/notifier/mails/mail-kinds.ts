@@ -21,6 +21,7 @@ const kinds = {
   },
   [MailKind.MAIL_KIND_PASSWORD_CHANGED]: { name: 'password-changed', shows: ['host', 'changedAt', 'url'] },
   [MailKind.MAIL_KIND_NEW_SIGN_IN]: { name: 'new-sign-in', shows: ['host', 'changedAt', 'url'] },
+  [MailKind.MAIL_KIND_ACCOUNT_REMOVED]: { name: 'account-removed', shows: ['host', 'changedAt'] },
   // It is entered where it was asked for, so there is no link.
   [MailKind.MAIL_KIND_REGISTRATION]: { name: 'registration', shows: ['code', 'validFor'], ofStrangers: true },
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: { name: 'already-registered', shows: ['host', 'url'] },

@@ -4,6 +4,7 @@ import { noticeMail } from '../directory/email/notice.ts'
 import { verificationMail } from '../directory/email/verification-mail.ts'
 import { passwordChangedMail } from '../directory/passwords/password-changed-mail.ts'
 import { resetMail } from '../directory/passwords/reset-mail.ts'
+import { removalMail } from '../directory/states/removal-mail.ts'
 import { signInMail } from '../sessions/browsers/sign-in-mail.ts'
 import { otpEmailMail } from '../sessions/factors/otp-email/mail.ts'
 import { invitationMail } from '../pages/invitation/invitation-mail.ts'
@@ -18,6 +19,7 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_EMAIL_CHANGED_TAKE_BACK]: noticeMail,
   [MailKind.MAIL_KIND_PASSWORD_CHANGED]: passwordChangedMail,
   [MailKind.MAIL_KIND_NEW_SIGN_IN]: signInMail,
+  [MailKind.MAIL_KIND_ACCOUNT_REMOVED]: removalMail,
   [MailKind.MAIL_KIND_REGISTRATION]: registrationMail,
   // It goes out in place of that one.
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { hasMailbox, mailTo } from '../mailbox.ts'
+import { hasMailbox, mailTo, noticeTo } from '../mailbox.ts'
 import {
   admin,
   type ExampleHuman,
@@ -138,6 +138,14 @@ test('the download has what is kept of the person', async () => {
 describe('who removes themselves', () => {
   const removal = async (browser: Browser) =>
     browser.submit(await browser.visit('/ui/account/removal'), {}, '/ui/account/removal')
+
+  test.skipIf(!hasMailbox())('is told so by mail: a stolen session may have done it', async () => {
+    const person = await newPerson()
+    const browser = openBrowser()
+    await comeIn(person, browser)
+    await removal(browser)
+    expect((await noticeTo(person.email)).subject).toBe('Your account was removed')
+  })
 
   test('is gone, and signed in nowhere', async () => {
     const person = await newPerson()

@@ -1,5 +1,5 @@
+import { canonicalName } from '#lib/search/canonical-name'
 import type { Gender } from '#gen/roster/users/v1/user'
-import { sameAddress } from '../email/address.ts'
 import type { Code, CodeCause, NewCode, VouchedOn } from './code.ts'
 
 export type HumanEvent =
@@ -197,7 +197,7 @@ function takeBacksBefore({ takeBacks = [] }: Human, isThis: (one: TakeBack) => b
 
 // The user is back at a former address, as by its link: it recovers the account as it did.
 function returnTo(human: Human): Partial<Human> {
-  const left = takeBacksBefore(human, ({ email }) => sameAddress(email, human.email))
+  const left = takeBacksBefore(human, ({ email }) => canonicalName(email) === canonicalName(human.email))
   return left.takeBacks ? { ...left, emailSince: undefined } : {}
 }
 

@@ -1,6 +1,8 @@
 import type { DeleteUserRequest, DeleteUserResponse } from '#gen/roster/users/v1/user_service'
+import type { MailWithoutEvent } from '#lib/events/hints'
 import type { Call } from '#lib/rpc/headers'
 import { changeState } from '../../states/change-state.ts'
+import { keepRemovalMail } from '../../states/removal-mail.ts'
 import { erasedUser, removedUnreadable, removedUntil, removedUser } from '../../states/removed-user.ts'
 import { existing, existingOrFormer } from '../../states/user-state.ts'
 import { receiptOf } from '../../erasure/receipt.ts'
@@ -16,11 +18,18 @@ export async function deleteUser(
   call: Call,
 ): Promise<DeleteUserResponse> {
   const days = forgetNow ? 0 : context.config.FORGET_AFTER_DAYS
-  return changeState(
+  let told: MailWithoutEvent | undefined
+  const answer = await changeState(
     context,
     userId,
     call,
-    (user, organizationId, now) => ended(user, organizationId, days, now),
+    (user, organizationId, now) => {
+      const decision = ended(user, organizationId, days, now)
+      // A stolen session may do it in the person's name.
+      const kept = call.caller.userId === userId ? keepRemovalMail(context, user.human, organizationId, now) : undefined
+      told = kept?.mail
+      return kept ? { ...decision, writes: [...(decision.writes ?? []), ...kept.writes] } : decision
+    },
     (after) => ({
       receipt: receiptOf(context, after, call.caller.userId),
       forgetAt: after.state.forgetAt === undefined ? undefined : new Date(after.state.forgetAt),
@@ -28,6 +37,8 @@ export async function deleteUser(
     forgetNow ? existingOrFormer : existing,
     () => removedUnreadable(userId),
   )
+  if (told) context.announceMail(told)
+  return answer
 }
 
 function ended(user: User, organizationId: string, days: number, now: Date): Decision<UserEvent> {
