@@ -67,6 +67,6 @@ export function countLimit(error: unknown): void {
 /** The name of the limit that an error of a service is about, if it is about one. */
 export function limitOf({ reason, metadata }: RosterError): string | undefined {
   if (reason === 'LIMIT_REACHED') return metadata['limit']
-  if (reason === 'MAILS_THROTTLED') return `mails.${metadata['limit']}`
+  if (reason === 'MAILS_THROTTLED') return `mails.${metadata['limit'] ?? 'notices'}`
   return reasons.has(reason) ? reason : undefined
 }
