@@ -6,6 +6,7 @@ import {
 } from '#gen/roster/users/v1/sign_in_service'
 import { apart, form, type Shown, strong } from './form.ts'
 import { fill, html, type Part } from './html.ts'
+import { keepBox } from './keep-box.ts'
 import { duration } from './language.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
@@ -124,5 +125,6 @@ function fields({ language: { text, tag } }: Shown, page: InvitationPage): Part 
       />`,
     )}
     ${passwordHint(text, fill(text.passwordLengths, { min: passwordMin, max: passwordMax }))}
+    ${keepBox(text, page.keep)}
     <button>${text.invitationJoin}</button>`
 }
