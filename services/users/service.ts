@@ -130,6 +130,9 @@ import { removeMachineKey } from './directory/operations/credential/remove-machi
 import { removeMachineSecret } from './directory/operations/credential/remove-machine-secret.ts'
 import { removePersonalAccessToken } from './directory/operations/credential/remove-personal-access-token.ts'
 import { releaseInstanceOwners } from './internal/release-instance-owners.ts'
+import { createInviteCode } from './directory/operations/user/create-invite-code.ts'
+import { resendInviteCode } from './directory/operations/user/resend-invite-code.ts'
+import { verifyInviteCode } from './directory/operations/user/verify-invite-code.ts'
 import { resendEmailCode } from './directory/operations/user/resend-email-code.ts'
 import { restoreInstanceOwners } from './internal/restore-instance-owners.ts'
 import { restoreUser } from './directory/operations/user/restore-user.ts'
@@ -256,6 +259,9 @@ const users: StoringService<Config, Context> = {
       setEmail,
       verifyEmail,
       resendEmailCode,
+      createInviteCode,
+      resendInviteCode,
+      verifyInviteCode,
       deactivateUser,
       reactivateUser,
       lockUser,

@@ -41,6 +41,7 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
   const { userId: humanId } = await own('AddHumanUser', { userName, profile, email: { email }, password })
   const { sessionId, sessionToken } = ok(await call('CreateSession', { loginName: userName, password }, admin))
   await own('AddOrganizationMember', { userId: humanId, roles: ['ORG_OWNER'] })
+  const { invitationId } = await own('AddInvitation', { email: uniqueEmail(), returnLink: {} })
 
   const { userId } = await own('AddMachineUser', { userName: unique('machine'), name: 'A machine' })
   await own('AddOrganizationMember', { userId, roles: ['ORG_USER_MANAGER'] })
@@ -69,6 +70,8 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
     grantedOrgId,
     projectId,
     appId,
+    landingUri: 'https://app.example.com/',
+    invitationId,
     grantId,
     idpId,
     webhookId,

@@ -207,6 +207,12 @@ export const codeAndSessionErrors: ErrorCase[] = [
   fails('VerifyEmail', codeInvalid, 'the user is unknown', () => code('unknown'), atFault),
   fails('VerifyEmail', codeInvalid, 'the code is wrong', ({ unverified }) => code(unverified.userId), atFault),
   fails('VerifyEmail', codeInvalid, 'there is no code', ({ human }) => code(human.userId), atFault),
+  fails('VerifyInviteCode', codeInvalid, 'the user is unknown', () => code('unknown'), atFault),
+  fails('VerifyInviteCode', codeInvalid, 'there is no invitation', ({ human }) => code(human.userId), atFault),
+  fails('CreateInviteCode', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+  fails('ResendInviteCode', precondition('NOT_INVITED'), 'the user is not invited', ({ unverified: { userId } }) => ({
+    userId,
+  })),
   fails(
     'ResendEmailCode',
     precondition('EMAIL_ALREADY_VERIFIED'),

@@ -51,8 +51,9 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     const method = byGrpcPath.get(path)
     if (verb === 'POST' && isGrpcWeb(request.headers['content-type'])) return serveGrpcWeb(gateway, exchange, method)
     const match = routes.get(verb)
-    // The GET of a page may use up its request, so a HEAD would spoil it.
-    if (match && (!isPage || request.method === verb)) return encodingOf(match)(gateway, exchange, match)
+    // The GET of a page may use up its request, so a HEAD would spoil it. Programs that check mails ask by HEAD.
+    const hasHead = !isPage || routes.get('GET')?.method.reads === true
+    if (match && (hasHead || request.method === verb)) return encodingOf(match)(gateway, exchange, match)
     const serveConnect = method && findConnect(exchange, method)
     if (serveConnect) return serveConnect(gateway, exchange)
     const probe = verb === 'GET' && probes.get(path)
@@ -67,7 +68,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     if (page && verb === 'GET') return servePage(exchange, page)
     if (path === changePassword && verb === 'GET')
       return send(exchange, 302, { ...protective, location: `${gateway.config.PUBLIC_URL}/ui/account/sign-in` }, '')
-    if (routes.size > 0) return refuseVerb(exchange, [...(page ? ['GET'] : []), ...offeredVerbs(routes)], !isPage)
+    if (routes.size > 0) return refuseVerb(exchange, [...(page ? ['GET'] : []), ...offeredVerbs(routes)], hasHead)
     if (page || probes.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))
     if (isConnect(exchange)) return refuseUnknown(exchange)

@@ -28,7 +28,7 @@ describe('a code', () => {
     const [mail, ...others] = house.mail.mailsTo(email)
     expect(others).toEqual([])
     const code = /^ {4}([2-9A-HJ-NP-Z]{6})$/m.exec(mail!.text!)![1]!
-    const url = `https://id.example.com/ui/verify-email#userId=${userId}&code=${code}`
+    const url = `https://id.example.com/ui/invitation/${userId}#code=${code}`
     expect(mail!.text).toContain(`\n${url}\n`)
     expect(mail!.text).toContain('Hello Gigi Giraffe,')
     expect(mail!.html).toContain(code)
@@ -50,8 +50,8 @@ describe('a code', () => {
     const { userId, email } = await house.addHuman({ preferredLanguage: 'de-AT' })
     await settled(userId, ['requested', 'sent'])
     const [mail] = house.mail.mailsTo(email)
-    expect(mail!.subject).toBe('Bestätigen Sie Ihre E-Mail-Adresse')
-    expect(mail!.text).toContain('Der Code gilt 1 Stunde.')
+    expect(mail!.subject).toBe('Ihre Einladung zu id.example.com')
+    expect(mail!.text).toContain('7 Tage')
     expect(mail!.html).toContain('lang="de"')
   })
 

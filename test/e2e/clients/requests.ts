@@ -29,6 +29,8 @@ function withValues(desc: DescMessage, json: JsonObject, values: Record<string, 
     const { jsonName, message, fieldKind } = field
     if (message && fieldKind === 'message' && message.typeName.startsWith('roster.') && changed[jsonName])
       changed[jsonName] = withValues(message, changed[jsonName] as JsonObject, values)
+    if (message && fieldKind === 'list' && message.typeName.startsWith('roster.') && Array.isArray(changed[jsonName]))
+      changed[jsonName] = changed[jsonName].map((one) => withValues(message, one as JsonObject, values))
     // Of a oneof, one member alone is set.
     if (field.oneof?.fields.some((other) => other !== field && changed[other.jsonName] !== undefined)) continue
     const value = field.enum ? field.enum.values.at(-1)!.name : values[jsonName]

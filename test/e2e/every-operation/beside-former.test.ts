@@ -43,14 +43,17 @@ const requests: Record<string, JsonObject> = {
   AddOIDCApplication: { projectId: 'unknown', name: 'Web', redirectUris: ['https://app.example.com/callback'] },
   AddInvitation: { email: 'ada@example.com' },
   BulkAddInvitations: { invitations: [{ email: 'ada@example.com' }] },
+  CreateInviteCode: { userId: 'unknown' },
   CreateCallback: { authRequestId: 'x', session },
   GetAuthRequest: { authRequestId: 'x' },
   PatchApplication: { projectId: 'unknown', appId: 'x' },
   RemoveClientSecret: { projectId: 'unknown', appId: 'x', secretId: 'y' },
   RemoveOTPEmail: { userId: 'unknown' },
+  ResendInviteCode: { userId: 'unknown' },
   ResendInvitation: { invitationId: 'x' },
   RevokeInvitation: { invitationId: 'x' },
   SetClientSecretExpiration: { projectId: 'unknown', appId: 'x', secretId: 'y' },
+  VerifyInviteCode: { userId: 'unknown', verificationCode: 'x' },
   SetSession: { ...session, password: 'z' },
 }
 const forms: Record<string, Record<string, string>> = {

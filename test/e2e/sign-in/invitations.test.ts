@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import type { ExampleApplication } from '../../examples/applications.ts'
-import { admin, newHuman, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
+import { admin, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import {
   authorizePath,
@@ -112,9 +112,15 @@ describe('a GET changes nothing:', () => {
   test('a mail scanner that opens the link, with GET and HEAD and any code, leaves it as it was', async () => {
     const { invitationId, code } = await invite()
     const before = (await act('GetInvitation', { invitationId })).invitation
-    for (const method of ['GET', 'HEAD'])
-      for (const query of ['', `?code=${code}`, '?code=AAAAAA&problem=code'])
-        await fetch(`${url}/ui/invitation/${invitationId}${query}`, { method, redirect: 'manual' })
+    for (const query of ['', `?code=${code}`, '?code=AAAAAA&problem=code']) {
+      const [get, head] = await Promise.all(
+        ['GET', 'HEAD'].map((method) =>
+          fetch(`${url}/ui/invitation/${invitationId}${query}`, { method, redirect: 'manual' }),
+        ),
+      )
+      expect([get!.status, head!.status, await head!.text()]).toEqual([200, 200, ''])
+      expect(head!.headers.get('content-type')).toBe(get!.headers.get('content-type'))
+    }
     expect((await act('GetInvitation', { invitationId })).invitation).toEqual(before)
     const { page } = await open(invitationId, code)
     expect(formOf(page.body)?.fields).toHaveProperty('password')
@@ -165,6 +171,12 @@ describe('an invitation is for one use:', () => {
     const other = await invite()
     for (let n = 0; n < 5; n++) await open(other.invitationId, 'AAAAAA')
     expect((await open(other.invitationId, other.code)).page.body).toContain(wrong)
+    expect(await stateOf(other.invitationId)).toBe('EXPIRED')
+    const foundBy = async (state: string) => {
+      const email = { text: other.email, method: 'TEXT_QUERY_METHOD_EQUALS' }
+      return (await act('SearchInvitations', { state: `INVITATION_STATE_${state}`, email })).invitations?.length ?? 0
+    }
+    expect([await foundBy('EXPIRED'), await foundBy('PENDING')]).toEqual([1, 0])
   })
 })
 
@@ -256,6 +268,21 @@ describe('nobody gives more than they hold:', () => {
   })
 })
 
+test('nobody invites a person of the organization who has more roles, alone, in bulk, or again', async () => {
+  const member = await newMember(home, ['ORG_USER_MANAGER'])
+  const caller = { token: member.token, organization: home }
+  const owner = await newKnown(home)
+  const { invitationId } = await act('AddInvitation', { email: owner.email, returnLink: {} }, caller)
+  await act('AddOrganizationMember', { userId: owner.userId, roles: ['ORG_OWNER'] })
+  const request = { email: owner.email.toUpperCase(), returnLink: {} }
+  await expect.poll(() => reasonOf('AddInvitation', request, caller)).toBe('PERMISSION_DENIED')
+  expect(await reasonOf('ResendInvitation', { invitationId, returnLink: {} }, caller)).toBe('PERMISSION_DENIED')
+  const invitations = [request, { email: uniqueEmail(), returnLink: {} }]
+  const { results } = await act('BulkAddInvitations', { invitations }, caller)
+  expect(results.map(({ error }: any) => error?.details[0].reason)).toEqual(['PERMISSION_DENIED', undefined])
+  expect(await reasonOf('AddInvitation', request)).toBeUndefined()
+})
+
 test('invitations are found by state, address and inviter, page by page, in their organization alone', async () => {
   const place = await newOrganization()
   const made = []
@@ -286,6 +313,17 @@ test('invitations in bulk have a result each, and a refused one hinders no other
     'ROLE_NOT_FOUND',
     '',
   ])
+})
+
+test('nobody else gets the id of an invitation, which is that of its person', async () => {
+  const { invitationId, code } = await invite()
+  const machine = { userId: invitationId, userName: unique('squatter'), name: 'Squatter' }
+  const human = { ...machine, profile: { firstName: 'S', lastName: 'Q' }, email: { email: uniqueEmail() } }
+  expect(await reasonOf('AddMachineUser', machine)).toBe('USER_ID_TAKEN')
+  expect(await reasonOf('AddHumanUser', { ...human, name: undefined })).toBe('USER_ID_TAKEN')
+  const { browser, page } = await open(invitationId, code)
+  await browser.submit(page, { ...names, password: password() })
+  expect(await stateOf(invitationId)).toBe('ACCEPTED')
 })
 
 test('an invitation is sent again three times an hour', async () => {

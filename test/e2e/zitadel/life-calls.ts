@@ -97,6 +97,17 @@ export const lifeCalls: Call[] = [
     displayName: 'AL',
   })),
   step('management', 'updateHumanEmail', (world) => ({ ...user(world), email: uniqueEmail(), isEmailVerified: true })),
+  step('user', 'createInviteCode', (world) => ({
+    ...user(world),
+    ...world.kind.oneof('verification', 'sendCode', {}),
+  })),
+  step('user', 'resendInviteCode', user),
+  call('user', 'verifyInviteCode', async (world) => {
+    const request = { ...user(world), ...world.kind.oneof('verification', 'returnCode', {}) }
+    const { inviteCode } = await world.admin.user['createInviteCode']!(request)
+    const verified = await world.admin.user['verifyInviteCode']!({ ...user(world), verificationCode: inviteCode })
+    expect(verified.details).toBeDefined()
+  }),
   step('user', 'setPassword', (world) => ({ ...user(world), newPassword: { password: 'Secret-Password1!' } })),
   step('user', 'passwordReset', (world) => ({ ...user(world), ...world.kind.oneof('medium', 'returnCode', {}) })),
   step('user', 'deactivateUser', user),

@@ -5,6 +5,7 @@ import {
 } from '#gen/roster/users/v1/sign_in_service'
 import { apart, form, type Shown, strong } from './form.ts'
 import { fill, html, type Part } from './html.ts'
+import { keepBox } from './keep-box.ts'
 import { duration } from './language.ts'
 import { linkCodeScript } from './link-code.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
@@ -121,5 +122,6 @@ function fields({ language: { text, tag } }: Shown, page: InvitationPage): Part 
       />`,
     )}
     ${passwordHint(text, fill(text.passwordLengths, { min: passwordMin, max: passwordMax }))}
+    ${keepBox(text, page.keep)}
     <button>${text.invitationJoin}</button>`
 }

@@ -67,5 +67,7 @@ function fillTemplate(template: string, values: LinkValues): string {
 
 /** The template of a page of the service's own. The values stand behind the #, so that no server logs them. */
 export function defaultTemplate(publicUrl: string, page = 'verify-email'): string {
+  // Of an invitation, the page has the id in its path.
+  if (page === 'invitation') return `${new URL('/ui/invitation/', publicUrl).href}{{.UserID}}#code={{.Code}}`
   return `${new URL(`/ui/${page}`, publicUrl).href}#userId={{.UserID}}&code={{.Code}}`
 }

@@ -41,6 +41,12 @@ export function codeContent(
 /** What a mail has that is none of an invitation. */
 export const withoutInviter = { inviter: '', applicationName: '', message: '' }
 
+/** Empty where the inviter is gone. */
+export async function nameOfInviter({ store }: Pick<Context, 'store'>, inviterId: string): Promise<string> {
+  const { human, machine } = (await store.load<User>('user', inviterId))?.state ?? {}
+  return human?.profile.displayName ?? machine?.name ?? ''
+}
+
 /** What every mail to a person has. */
 export function commonOf({ profile: { preferredLanguage, displayName } }: Human) {
   // That of the request.

@@ -4,7 +4,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import { type Code, isAlive, maxWrongTries } from '../events/code.ts'
 import { awaitsMail, type CodeMail, codeMailType } from '../events/code-mail.ts'
 import type { User } from '../events/user.ts'
-import { codeContent, toHuman } from './mail-content.ts'
+import { codeContent, nameOfInviter, toHuman } from './mail-content.ts'
 import { endByEvent, type KindOfMail } from './mail-kind.ts'
 
 /** The mail with the code that verifies an address. Its rows lie in a table of their own. */
@@ -14,7 +14,15 @@ export const verificationMail: KindOfMail = {
   content: toHuman(async (context, user, human, codeId) => {
     const mail = await context.store.load<CodeMail>(codeMailType, user.id)
     if (!awaitsMail(human.code, codeId, mail?.state) || !isAlive(human.code, user.readAt)) return undefined
-    return codeContent(context, user, human, { code: human.code, purpose: 'email-code', page: 'verify-email' })
+    const mailed = { code: human.code, purpose: 'email-code' as const }
+    if (human.invite?.codeId !== codeId) return codeContent(context, user, human, { ...mailed, page: 'verify-email' })
+    const { invitedBy, applicationName = '' } = human.invite
+    return {
+      ...codeContent(context, user, human, { ...mailed, page: 'invitation' }),
+      kind: MailKind.MAIL_KIND_INVITATION,
+      inviter: await nameOfInviter(context, invitedBy),
+      applicationName,
+    }
   }),
   end: endByEvent<CodeMail>(codeMailType, 'codeId', (mail, user, codeId) =>
     awaitsMail(user?.human?.code, codeId, mail),

@@ -43,26 +43,35 @@ export interface CodeRequest {
   /** The link leads to a host that only callers with permission may name. */
   leadsElsewhere?: boolean
   returned?: string
+  /** It invites a person without a password. */
+  invitation?: { invitedBy: string; applicationName?: string | undefined }
   /** The uses that the mail counts as. */
   uses: Use[]
 }
 
+/** Of an invitation: seven days. */
+const inviteLifetime = 7 * 86_400
+
 /**
  * The code that the choice asks for, under the given id; undefined where the address counts as verified without a code.
+ * `invitation`: it invites a person without a password.
  */
 export function requestCode(
   { config, keys }: Pick<Context, 'config' | 'keys'>,
   verification: Verification,
   { codeId, userId, email, organizationId }: { codeId: string; userId: string; email: string; organizationId: string },
   now: Date,
+  invitation?: CodeRequest['invitation'],
 ): CodeRequest | undefined {
   if (verification?.$case === 'isVerified' && verification.value) return undefined
-  const code = newCode(codeId, keys, config.EMAIL_CODE_LIFETIME, now)
-  if (verification?.$case === 'returnCode') return { code, returned: deriveCode(keys, code, userId, email), uses: [] }
+  const code = newCode(codeId, keys, invitation ? inviteLifetime : config.EMAIL_CODE_LIFETIME, now)
+  const invites = invitation && { invitation }
+  if (verification?.$case === 'returnCode')
+    return { code, ...invites, returned: deriveCode(keys, code, userId, email), uses: [] }
   const urlTemplate = templateOf(verification)
   const uses = mailUses({ config, keys }, email, organizationId)
   const link = urlTemplate !== undefined && { urlTemplate, leadsElsewhere: leadsElsewhere(config, urlTemplate) }
-  return { code, ...link, uses }
+  return { code, ...invites, ...link, uses }
 }
 
 /**
@@ -70,13 +79,23 @@ export function requestCode(
  * counted. `vouchedOn`: where the word of the caller counts, who may see the code.
  */
 export function codeRequested(
-  { code, urlTemplate, leadsElsewhere: isElsewhere = false, returned, uses }: CodeRequest,
+  { code, urlTemplate, leadsElsewhere: isElsewhere = false, returned, invitation, uses }: CodeRequest,
   cause: CodeCause,
   { callerId, userId, vouchedOn }: { callerId: string; userId: string; vouchedOn?: VouchedOn | undefined },
 ): { event: UserEvent; uses: Use[] } {
   const askedBy = (callerId !== userId || isElsewhere) && { askedBy: callerId }
   const seer = { ...askedBy, ...((askedBy || returned !== undefined) && vouchedOn && { vouchedOn }) }
-  if (returned !== undefined) return { event: { type: 'email.code.returned', payload: { ...code, ...seer } }, uses }
-  const payload = { ...code, ...(urlTemplate !== undefined && { urlTemplate, ...seer }), cause }
+  const { invitedBy, applicationName } = invitation ?? {}
+  const invites = invitedBy !== undefined && { invitedBy }
+  if (returned !== undefined)
+    return { event: { type: 'email.code.returned', payload: { ...code, ...seer, ...invites } }, uses }
+  const named = applicationName !== undefined && { applicationName }
+  const payload = {
+    ...code,
+    ...(urlTemplate !== undefined && { urlTemplate, ...seer }),
+    cause,
+    ...invites,
+    ...named,
+  }
   return { event: { type: 'email.code.requested', payload }, uses }
 }

@@ -22,7 +22,7 @@ export interface Code extends NewCode {
 }
 
 /** Why a code is mailed. Only `own-change` and `resend` are counted. */
-export type CodeCause = 'creation' | 'change' | 'own-change' | 'resend'
+export type CodeCause = 'creation' | 'change' | 'own-change' | 'resend' | 'invitation'
 
 /** This many wrong tries end a code. */
 export const maxWrongTries = 5

@@ -1,6 +1,6 @@
 import { canonicalName } from '#lib/search/canonical-name'
 import type { Gender } from '#gen/roster/users/v1/user'
-import type { Code, CodeCause, NewCode, VouchedOn } from './code.ts'
+import { type Code, type CodeCause, isAlive, type NewCode, type VouchedOn } from './code.ts'
 
 export type HumanEvent =
   /** `codeId`: of a person who registered, the code that verified the address. */
@@ -40,9 +40,14 @@ export type HumanEvent =
       payload: { noticeId: string; expiresAt: string; takeBackUntil?: string; email?: string }
     }
   /** A code to be mailed. */
-  | { type: 'email.code.requested'; payload: NewEmailCode & { urlTemplate?: string; cause: CodeCause } }
+  | {
+      type: 'email.code.requested'
+      payload: NewEmailCode & { urlTemplate?: string; cause: CodeCause; applicationName?: string }
+    }
   /** A code that was given to the caller. */
   | { type: 'email.code.returned'; payload: NewEmailCode }
+  /** The code of an invitation was used up, and there is no password yet. */
+  | { type: 'invite.code.used'; payload: { codeId: string } }
   /** A wrong code was tried. */
   | { type: 'email.code.rejected'; payload: { codeId: string } }
   /** Stored by earlier versions. Today these are events of `CodeMail`. */
@@ -52,8 +57,15 @@ export type HumanEvent =
 /** What a person can prove beside a password. */
 export type SecondFactorKind = 'otp-email'
 
-/** `vouchedOn`: it proves no more than the word of the caller who sees the code. */
-type NewEmailCode = NewCode & { vouchedOn?: VouchedOn }
+/** `vouchedOn`: it proves no more than the word of the caller who sees the code. `invitedBy`: it invites to choose a password. */
+type NewEmailCode = NewCode & { vouchedOn?: VouchedOn; invitedBy?: string }
+
+/** The invitation of a person without a password. Its code is an email code, too, until another one is made. */
+export interface Invite extends Code {
+  invitedBy: string
+  applicationName?: string
+  vouchedOn?: VouchedOn
+}
 
 type EmailChange = Extract<HumanEvent, { type: 'email.changed' }>['payload']
 
@@ -90,6 +102,8 @@ export interface Human {
   /** Who else stands for a changed address. Missing: it is the first one, or the user set it. */
   emailSetBy?: string | undefined
   code?: Code | undefined
+  /** Missing where the person is not invited. */
+  invite?: Invite | undefined
   /** Changes of the address that can be taken back, the oldest first. Missing: none. */
   takeBacks?: TakeBack[]
   /** How often the password was changed. Missing: never. */
@@ -101,6 +115,8 @@ export interface Human {
   /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
   ownChanges: string[]
   resends: string[]
+  /** The same of invitations that replaced one. Missing: none. */
+  invites?: string[]
 }
 
 export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
@@ -111,6 +127,8 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
       return {
         ...human,
         passwordChanges: (human.passwordChanges ?? 0) + 1,
+        // Its code may still prove the address.
+        ...(human.invite && { invite: undefined }),
         ...((human.passwordByMail || event.payload.byMail) && { passwordByMail: event.payload.byMail }),
       }
     case 'factor.added':
@@ -124,15 +142,21 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
     case 'email.notice.requested':
       return withTakeBack(human, event.payload, at)
     case 'email.code.requested': {
-      const { cause, ...code } = event.payload
-      const next: Human = { ...human, code: { ...code, delivery: 'pending', wrongTries: 0 } }
+      const { cause, invitedBy, applicationName, ...facts } = event.payload
+      const code: Code = { ...facts, delivery: 'pending', wrongTries: 0 }
+      const next = withInvite({ ...human, code }, code, { invitedBy, applicationName }, at)
       if (cause === 'own-change')
         return { ...next, ownChanges: [...withinAnHour(human.ownChanges, at), at.toISOString()] }
       if (cause === 'resend') return { ...next, resends: [...withinAnHour(human.resends, at), at.toISOString()] }
       return next
     }
-    case 'email.code.returned':
-      return { ...human, code: { ...event.payload, delivery: 'returned', wrongTries: 0 } }
+    case 'email.code.returned': {
+      const { invitedBy, ...facts } = event.payload
+      const code: Code = { ...facts, delivery: 'returned', wrongTries: 0 }
+      return withInvite({ ...human, code }, code, { invitedBy }, at)
+    }
+    case 'invite.code.used':
+      return { ...withCode(human, event.payload.codeId, () => undefined), invite: undefined }
     case 'email.code.rejected':
       return withCode(human, event.payload.codeId, (code) => ({ ...code, wrongTries: code.wrongTries + 1 }))
     case 'email.code.sent':
@@ -142,6 +166,23 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
     default:
       return human
   }
+}
+
+function withInvite(
+  human: Human,
+  code: Code,
+  { invitedBy, applicationName }: { invitedBy?: string | undefined; applicationName?: string | undefined },
+  at: Date,
+): Human {
+  if (invitedBy === undefined) return human
+  const invite: Invite = { ...code, invitedBy, ...(applicationName !== undefined && { applicationName }) }
+  const invites = human.invite && [...withinAnHour(human.invites ?? [], at), at.toISOString()]
+  return { ...human, invite, ...(invites && { invites }) }
+}
+
+/** Whether a person without a password may still choose one by this invitation. */
+export function isOpenInvite(human: Human | undefined, now: Date): human is Human & { invite: Invite } {
+  return isAlive(human?.invite, now)
 }
 
 function withTakeBack(
@@ -163,6 +204,7 @@ function changeEmail(human: Human, { email, isVerified, vouched, setBy, takenBac
     emailVouched: vouched,
     emailSetBy: setBy,
     emailChanges: (human.emailChanges ?? 0) + 1,
+    ...(human.invite && email !== human.email && { invite: undefined }),
     // An address that is taken back can recover the account at once.
     ...(isNew && { emailSince: takenBack === undefined ? at.toISOString() : undefined }),
     ...(vouched || (isNew && setBy !== undefined)
@@ -201,8 +243,13 @@ function returnTo(human: Human): Partial<Human> {
   return left.takeBacks ? { ...left, emailSince: undefined } : {}
 }
 
-function withCode(human: Human, codeId: string, change: (code: Code) => Code): Human {
-  return human.code?.codeId === codeId ? { ...human, code: change(human.code) } : human
+function withCode(human: Human, codeId: string, change: (code: Code) => Code | undefined): Human {
+  const { code, invite } = human
+  return {
+    ...human,
+    ...(code?.codeId === codeId && { code: change(code) }),
+    ...(invite?.codeId === codeId && { invite: { ...invite, ...change(invite) } as Invite }),
+  }
 }
 
 /** Why a code that is mailed as a second factor proves nothing. Undefined: it does. */

@@ -22,13 +22,13 @@ type EndsAtRestore = Facts & ({ salted: true } | { salted: false; rows: Bounds |
  * operator's new salt (`salted`), and the rows of all are deleted then. The comments say what else ends it.
  */
 export const purposes = {
-  // Its use, five wrong tries, the next one, another address.
+  // Its use, five wrong tries, the next one, another address. One that invites a user, as invitation: also a password.
   'email-code': { form: 'code', salted: true },
   // Its use, five wrong tries, the next one, another address or password.
   'password-code': { form: 'code', salted: true },
   // Its use, five tries, the next one of its request, the end of that.
   'registration-code': { form: 'code', salted: true, rows: 'own' },
-  // Its use, five wrong tries, the next one, the end of its invitation; of a user's, another address or password.
+  // Its use, five wrong tries, the next one, the end of its invitation.
   'invitation-code': { form: 'code', salted: true },
   // Its use, five tries, the next one for the same, the removal of its user.
   'otp-email': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },

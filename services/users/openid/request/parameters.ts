@@ -3,7 +3,13 @@ import type { AuthorizeRequest, EndSessionRequest } from '#gen/roster/users/v1/s
 /** The parameters of an authorization request as they came, and the names of those that came twice. They never change. */
 export type Parameters = Pick<AuthorizeRequest, (typeof names)[number] | 'repeatedParameters'> & {
   /** Of a request for the own account that accepts an invitation, whose code was right. */
-  invitation?: { id: string; organizationId: string; codeId: string }
+  invitation?: {
+    /** Of the invitation, or of the invited user. */
+    id: string
+    ofUser?: true
+    organizationId: string
+    codeId: string
+  }
 }
 
 const names = [

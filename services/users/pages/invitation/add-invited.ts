@@ -1,6 +1,6 @@
 import { Gender } from '#gen/roster/users/v1/user'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Decision, Guard } from '#lib/eventstore/command'
+import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { isOpen } from '../../../organization-status.ts'
 import type { Context } from '../../context.ts'
@@ -12,17 +12,8 @@ import { statuses } from '../../directory/organizations/statuses.ts'
 import { takeAddress } from '../registration/address-holder.ts'
 import { madeUserName } from '../registration/made-user-name.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
+import type { Chosen } from './join.ts'
 import { keepAccepting, type WholeInvitation } from './invitation-rows.ts'
-
-interface NewPerson {
-  givenName: string
-  familyName: string
-  /** Of the page. */
-  language: string
-  /** Of the password. */
-  hash: string
-  guards: Guard[]
-}
 
 /**
  * Adds the person of an invitation whose code was right, under its id: so it makes one person at most. A mailed link has
@@ -32,7 +23,7 @@ interface NewPerson {
 export function addInvited(
   context: Context,
   { id, organizationId, email, preferredLanguage, state: { link } }: WholeInvitation,
-  { givenName, familyName, language, hash, guards }: NewPerson,
+  { givenName, familyName, language, hash, guards }: Chosen,
   { requestId, deadline }: Call,
 ): Promise<LoginUser> {
   const userName = madeUserName({ givenName, familyName })

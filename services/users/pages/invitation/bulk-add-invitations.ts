@@ -1,4 +1,5 @@
 import type {
+  AddInvitationRequest,
   AddInvitationResponse,
   BulkAddInvitationsRequest,
   BulkAddInvitationsResponse,
@@ -9,7 +10,14 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import type { InvitedTo } from '../../directory/events/invitation.ts'
 import { isRefusal } from './give-roles.ts'
-import { checkInvitation, createInvitation, invitedTo, permitInvited, requireGivable } from './invite.ts'
+import {
+  checkInvitation,
+  createInvitation,
+  invitedTo,
+  permitInvited,
+  requireGivable,
+  requireMayInvite,
+} from './invite.ts'
 
 export const bulkAddInvitations = {
   check: (_context: Context, { invitations }: BulkAddInvitationsRequest): Violation[] =>
@@ -20,7 +28,7 @@ export const bulkAddInvitations = {
     { invitations }: BulkAddInvitationsRequest,
     call: Call,
   ): Promise<BulkAddInvitationsResponse> {
-    const refusalOf = await refusals(context, invitations.map(invitedTo), call)
+    const refusalOf = await refusals(context, invitations, call)
     const made = invitations.map((invitation) => createInvitation(context, invitation, call))
     const done = await context.store.executeAll<AddInvitationResponse, BulkAddInvitationsResponse>({
       commands: made.map(({ command }, index) => {
@@ -51,19 +59,30 @@ function refuse(error: RosterError): never {
 }
 
 // Most invitations of a bulk give the same: that is asked once.
-async function refusals(context: Context, invited: InvitedTo[], call: Call): Promise<(RosterError | undefined)[]> {
+async function refusals(
+  context: Context,
+  invitations: AddInvitationRequest[],
+  call: Call,
+): Promise<(RosterError | undefined)[]> {
   const known = new Map<string, RosterError | undefined>()
-  for (const each of invited) {
-    const key = JSON.stringify(each)
-    if (!known.has(key)) known.set(key, await refusal(context, each, call))
+  const found: (RosterError | undefined)[] = []
+  for (const invitation of invitations) {
+    const invited = invitedTo(invitation)
+    const key = JSON.stringify(invited)
+    if (!known.has(key)) known.set(key, await refusal(() => requireAll(context, invited, call)))
+    found.push(known.get(key) ?? (await refusal(() => requireMayInvite(context, invitation.email, call))))
   }
-  return invited.map((each) => known.get(JSON.stringify(each)))
+  return found
 }
 
-async function refusal(context: Context, invited: InvitedTo, call: Call): Promise<RosterError | undefined> {
+async function requireAll(context: Context, invited: InvitedTo, call: Call): Promise<void> {
+  permitInvited(invited, call)
+  await requireGivable(context, invited, call)
+}
+
+async function refusal(require: () => Promise<void>): Promise<RosterError | undefined> {
   try {
-    permitInvited(invited, call)
-    await requireGivable(context, invited, call)
+    await require()
     return undefined
   } catch (error) {
     if (isRefusal(error)) return error

@@ -1,10 +1,9 @@
 import { MailKind } from '#gen/roster/users/v1/internal_service'
-import type { Context } from '../../context.ts'
 import { mailAddress } from '../../directory/email/address.ts'
+import { nameOfInviter } from '../../directory/email/mail-content.ts'
 import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kind.ts'
 import { isUnsent } from '../../directory/email/unsent-mails.ts'
 import { isOpenInvitation } from '../../directory/events/invitation.ts'
-import type { User } from '../../directory/events/user.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
 import { findInvitation } from './invitation-rows.ts'
 import { findLanding } from './landing.ts'
@@ -38,10 +37,4 @@ export const invitationMail: KindOfMail = {
     }
   },
   end: endWithoutEvent(mailKind),
-}
-
-/** Empty where the inviter is gone. */
-export async function nameOfInviter({ store }: Pick<Context, 'store'>, inviterId: string): Promise<string> {
-  const { human, machine } = (await store.load<User>('user', inviterId))?.state ?? {}
-  return human?.profile.displayName ?? machine?.name ?? ''
 }

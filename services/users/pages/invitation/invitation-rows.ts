@@ -93,6 +93,11 @@ export function keepNewLink(id: string, { expiresAt, inviterId }: NewLink): Stat
   `
 }
 
+/** Five wrong codes ended the link before its time. */
+export function keepDeadLink(id: string, now: Date): Statement {
+  return (sql) => sql`update invitations set expires_at = ${now} where invitation_id = ${id}`
+}
+
 export function keepEnd(id: string, ended: 'accepted' | 'revoked', userId: string | null): Statement {
   return (sql) => sql`update invitations set ended = ${ended}, user_id = ${userId} where invitation_id = ${id}`
 }

@@ -6,6 +6,8 @@ import { deleteUser } from '../../directory/operations/user/delete-user.ts'
 import type { User } from '../../directory/events/user.ts'
 import { addPerson } from '../../openid/authorization/testing/visitors.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
+import { createInviteCode } from '../../directory/operations/user/create-invite-code.ts'
+import { openByInviteCode } from './invited-user.ts'
 import { addInvitation } from './add-invitation.ts'
 import { addInvited } from './add-invited.ts'
 import { finishDue } from './finish-invitation.ts'
@@ -72,6 +74,16 @@ test('a link is dead after seven days, and the invitation says that it has expir
     expect(await opens(invited)).toBe(false)
     expect((await shown(invited.id)).state).toBe(InvitationState.INVITATION_STATE_EXPIRED)
   })
+})
+
+test('the code of an invited user is dead after seven days', async () => {
+  const id = await addPerson(users, 'invited user')
+  await users.sql`delete from passwords where user_id = ${id}`
+  const request = { userId: id, verification: { $case: 'returnCode' as const, value: {} } }
+  const typed = (await createInviteCode.handle(users, request, call())).inviteCode!
+  const opensUser = async () => (await openByInviteCode(users, { id, typed }, call())) !== undefined
+  await later(7 * day - 60, async () => expect(await opensUser()).toBe(true))
+  await later(7 * day + 60, async () => expect(await opensUser()).toBe(false))
 })
 
 test('what was cut off after a person was made is finished, and nobody is made twice', async () => {

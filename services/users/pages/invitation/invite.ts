@@ -17,7 +17,9 @@ import {
   type InvitedTo,
   invitationType,
 } from '../../directory/events/invitation.ts'
+import { requireMayActOn } from '../../directory/may-act-on.ts'
 import { type StatusKey, statuses } from '../../directory/organizations/statuses.ts'
+import { findHolder } from '../registration/address-holder.ts'
 import { keepInvitation, pendingGuard } from './invitation-rows.ts'
 import { requireLanding } from './landing.ts'
 import { type MadeLink, makeLink } from './new-link.ts'
@@ -58,6 +60,16 @@ export async function requireGivable(context: Context, invited: InvitedTo, call:
   const asked = { inviterId: caller.userId, organizationId, userId: '', grants, organizationRoles }
   await context.grants.giveInvitedRoles(asked, { requestId: call.requestId, deadline: call.deadline })
   await requireLanding(context, invited, call)
+}
+
+/**
+ * PERMISSION_DENIED, as SetEmail, where the address is that of a person of the organization with more roles than the caller.
+ * Of people elsewhere the caller learns nothing.
+ */
+export async function requireMayInvite(context: Context, email: string, call: Call): Promise<void> {
+  const { organizationId } = call
+  const holderId = await findHolder(context, { email, organizationId, anywhere: false })
+  if (holderId !== undefined) await requireMayActOn(context, holderId, call)
 }
 
 export function invitedTo({ appId, landingUri, grants, organizationRoles }: AddInvitationRequest): InvitedTo {

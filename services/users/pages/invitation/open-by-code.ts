@@ -3,13 +3,14 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../directory/email/code.ts'
+import { maxWrongTries } from '../../directory/events/code.ts'
 import {
   type Invitation,
   type InvitationEvent,
   invitationKey,
   isOpenInvitation,
 } from '../../directory/events/invitation.ts'
-import { findInvitation } from './invitation-rows.ts'
+import { findInvitation, keepDeadLink } from './invitation-rows.ts'
 
 /**
  * Compares a typed code with that of an invitation, and counts a wrong one, one after the other, so that simultaneous
@@ -30,7 +31,8 @@ export async function openByCode(
       const isRight = matchesCode(typed, deriveCode(context.keys, known, id, email, 'invitation-code'))
       if (living && isRight) return { events: [], answer: living.codeId }
       const events: InvitationEvent[] = living ? [{ type: 'rejected', payload: { codeId: living.codeId } }] : []
-      return { events, answer: undefined, commits: true }
+      const isLast = living !== undefined && state!.wrongTries + 1 >= maxWrongTries
+      return { events, writes: isLast ? [keepDeadLink(id, now)] : [], answer: undefined, commits: true }
     },
     respond: ({ answer }) => answer,
   })

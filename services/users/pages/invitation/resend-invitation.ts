@@ -10,7 +10,7 @@ import { type Invitation, type InvitationEvent, invitationKey } from '../../dire
 import { statuses } from '../../directory/organizations/statuses.ts'
 import { throttle } from '../../directory/rate-limits/throttle.ts'
 import { keepNewLink, ownInvitation, pendingGuard } from './invitation-rows.ts'
-import { permitInvited, requireGivable } from './invite.ts'
+import { permitInvited, requireGivable, requireMayInvite } from './invite.ts'
 import { type MadeLink, makeLink } from './new-link.ts'
 
 const mostAnHour = 3
@@ -26,6 +26,7 @@ export async function resendInvitation(
   permitInvited(found.state, call)
   refuseAccepted(found.state)
   await requireGivable(context, found.state, call)
+  await requireMayInvite(context, found.email, call)
   const codeId = randomUUID()
   let made: MadeLink | undefined
   const sent = await context.store.execute({

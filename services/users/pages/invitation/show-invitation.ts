@@ -1,6 +1,6 @@
 import { type Invitation as Shown, InvitationState } from '#gen/roster/users/v1/invitation_service'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
-import type { Invitation } from '../../directory/events/invitation.ts'
+import { type Invitation, isOpenInvitation } from '../../directory/events/invitation.ts'
 import type { InvitationTexts } from './invitation-rows.ts'
 
 /** An invitation as a message, at a time. */
@@ -29,10 +29,11 @@ export function showInvitation(
   }
 }
 
-function stateOf({ state, link }: Invitation, now: Date): InvitationState {
+function stateOf(invitation: Invitation, now: Date): InvitationState {
+  const { state } = invitation
   if (state === 'accepted') return InvitationState.INVITATION_STATE_ACCEPTED
   if (state === 'revoked') return InvitationState.INVITATION_STATE_REVOKED
-  return Date.parse(link.expiresAt) > now.getTime()
+  return isOpenInvitation(invitation, now)
     ? InvitationState.INVITATION_STATE_PENDING
     : InvitationState.INVITATION_STATE_EXPIRED
 }

@@ -1,33 +1,21 @@
-import {
-  type AcceptInvitationRequest,
-  InvitationError,
-  NoticeReason,
-  type PageAnswer,
-  RegistrationError,
-} from '#gen/roster/users/v1/sign_in_service'
-import { orUnavailable } from '#lib/database/database'
+import { type AcceptInvitationRequest, NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { notice, toPage } from '../../openid/authorization/answer.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'
-import { advance, closeRequest, stillOpen } from '../../openid/request/request-row.ts'
+import { closeRequest } from '../../openid/request/request-row.ts'
 import type { Context } from '../../context.ts'
-import { hashPassword } from '../../directory/passwords/password-hashing.ts'
-import { isWeak } from '../../directory/passwords/refuse-weak-password.ts'
-import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
-import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
+import type { Invitation } from '../../directory/events/invitation.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
-import { provedPassword } from '../../sessions/factors/password/password.ts'
-import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { findPeople } from '../account/open-account.ts'
 import { addInvited } from '../invitation/add-invited.ts'
 import { claimInvitation, finishInvitation } from '../invitation/finish-invitation.ts'
 import { giveRoles, isRefusal } from '../invitation/give-roles.ts'
 import { findInvited, type Invited } from '../invitation/invited.ts'
+import { findInvitedUser, setFirstPassword } from '../invitation/invited-user.ts'
+import { join, type Joining } from '../invitation/join.ts'
 import { toLanding } from '../invitation/landing.ts'
 import { AddressTaken } from '../registration/address-holder.ts'
-import { countTryFrom } from '../registration/registration-limits.ts'
-import { findFault, typedIn } from '../registration/typed-registration.ts'
 import { branded } from '../sign-in/branded.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 
@@ -40,14 +28,15 @@ export async function acceptInvitation(
   const opened = await openForm(context, request, signingIn)
   if ('answer' in opened) return opened.answer
   const { row } = opened
-  const { invitation } = row.parameters
-  const invited = invitation && (await findInvited(context, invitation))
-  // The page says so.
-  if (!invited) return toPage(row.id)
   try {
+    const { invitation } = row.parameters
+    if (invitation?.ofUser) return await joinAsUser(context, opened, invitation, request, call)
+    const invited = invitation && (await findInvited(context, invitation))
+    // The page says so.
+    if (!invited) return toPage(row.id)
     const { holderId } = invited
     return holderId === undefined
-      ? await join(context, opened, invited, request, call)
+      ? await join(context, opened, asNewPerson(context, opened, invited, call), request, call)
       : await joinAs(context, opened, invited, holderId, call)
   } catch (error) {
     if (error instanceof Superseded || error instanceof AddressTaken) return toPage(row.id)
@@ -94,64 +83,44 @@ async function joinAs(
   return end(context, opened, invitation)
 }
 
-const errors = new Map<RegistrationError, InvitationError>([
-  [RegistrationError.REGISTRATION_ERROR_GIVEN_NAME_INVALID, InvitationError.INVITATION_ERROR_GIVEN_NAME_INVALID],
-  [RegistrationError.REGISTRATION_ERROR_FAMILY_NAME_INVALID, InvitationError.INVITATION_ERROR_FAMILY_NAME_INVALID],
-  [RegistrationError.REGISTRATION_ERROR_PASSWORD_INVALID, InvitationError.INVITATION_ERROR_PASSWORD_INVALID],
-])
+// A new person. Should what follows be cut off, the roles are given all the same.
+function asNewPerson(context: Context, opened: OpenedRequest, { invitation }: Invited, call: Call): Joining {
+  return {
+    email: invitation.email,
+    refuse: () => refuseUngiven(context, opened, invitation, call),
+    add: (chosen) => addInvited(context, invitation, chosen, call),
+    finish: () => finishInvitation(context, invitation.id, call),
+    end: () => end(context, opened, invitation),
+  }
+}
 
-// A new person.
-async function join(
+// A user without a password.
+async function joinAsUser(
   context: Context,
   opened: OpenedRequest,
-  { invitation }: Invited,
+  invitation: { id: string; codeId: string },
   request: AcceptInvitationRequest,
   call: Call,
 ): Promise<PageAnswer> {
-  const { row, browser, now } = opened
-  const { email, id } = invitation
-  const { givenName, familyName, language } = typedIn({ ...request, email })
-  const again = async (error: InvitationError, wait?: number) => {
-    const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
-    const typed = { givenName, familyName, error, ...retryAt }
-    await orUnavailable(advance(context.keys, row.id, { asksName: true, invitation: typed })(context.sql))
-    return toPage(row.id)
+  const invited = await findInvitedUser(context, invitation, call)
+  if (!invited) return toPage(opened.row.id)
+  const { human, user } = invited
+  const joining: Joining = {
+    email: human.email,
+    known: { ...human, userName: user.state.userName },
+    refuse: async () => undefined,
+    add: (chosen) => setFirstPassword(context, invited, chosen, call),
+    finish: async () => {},
+    end: () => end(context, opened, { state: { grants: [] } }),
   }
-  const fault = findFault({ email, givenName, familyName, language }, request.password)
-  if (fault !== undefined) return again(errors.get(fault) ?? InvitationError.INVITATION_ERROR_GIVEN_NAME_INVALID)
-  const wait = await countTryFrom(context, call.clientAddress, 'invitations')
-  if (wait !== undefined) return again(InvitationError.INVITATION_ERROR_THROTTLED, wait)
-  if (isWeak(request.password, { email, profile: { firstName: givenName, lastName: familyName } }))
-    return again(InvitationError.INVITATION_ERROR_PASSWORD_TOO_COMMON)
-  const refusal = await refuseUngiven(context, opened, invitation, call)
-  if (refusal) return refusal
-  let hash: string
-  try {
-    const lane = networkOf(call.clientAddress) ?? call.clientAddress
-    hash = await hashPassword(request.password, { lane, deadline: call.deadline })
-  } catch (error) {
-    if (!(error instanceof RosterError) || error.reason !== 'PASSWORDS_THROTTLED') throw error
-    return again(InvitationError.INVITATION_ERROR_THROTTLED, error.retryAfter ?? 1)
-  }
-  const guards = [stillOpen(row.id)]
-  const user = await addInvited(context, invitation, { givenName, familyName, language, hash, guards }, call)
-  // Should the rest fail, the person signs in by this page, and the roles follow.
-  const session = await openBrowserSession(
-    context,
-    provedPassword(user),
-    browser,
-    { writes: (of) => [advance(context.keys, row.id, { chosen: true }, of)], guards },
-    call,
-  )
-  const warn = (error: unknown) => context.log.warn({ err: error, invitationId: id }, 'work after an invitation failed')
-  await Promise.all([
-    finishInvitation(context, id, call).catch(warn),
-    rememberAddress(context, id, call.clientAddress, undefined).catch(warn),
-  ])
-  return { ...(await end(context, opened, invitation)), newBrowser: session.newValue }
+  return join(context, opened, joining, request, call)
 }
 
-async function end(context: Context, { row }: OpenedRequest, { state }: Invited['invitation']): Promise<PageAnswer> {
+async function end(
+  context: Context,
+  { row }: OpenedRequest,
+  { state }: { state: Pick<Invitation, 'applicationId' | 'landingUri' | 'grants'> },
+): Promise<PageAnswer> {
   await closeRequest(context.sql, row.id, 'given')
   return branded(context, await toLanding(context, state), row.parameters)
 }

@@ -5,6 +5,7 @@ import { storeRequest } from '../../openid/authorization/begin.ts'
 import { redirect } from '../../openid/authorization/answer.ts'
 import { ownAccountParameters } from '../../openid/request/parameters.ts'
 import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
+import { findInvitedUser, openByInviteCode } from '../invitation/invited-user.ts'
 import { findInvitation } from '../invitation/invitation-rows.ts'
 import { openByCode } from '../invitation/open-by-code.ts'
 import { countTryFrom } from '../registration/registration-limits.ts'
@@ -18,14 +19,31 @@ export async function openInvitation(
   const page = `/ui/invitation/${encodeURIComponent(id)}`
   const wait = await countTryFrom(context, call.clientAddress, 'invitations')
   if (wait !== undefined) return redirect(`${page}?problem=throttled`)
-  const codeId = await openByCode(context, { id, typed: code }, call)
-  if (codeId === undefined) return redirect(`${page}?problem=code`)
-  const { email, preferredLanguage, organizationId } = (await findInvitation(context, id))!
+  const opened = await open(context, id, code, call)
+  if (!opened) return redirect(`${page}?problem=code`)
+  const { email, preferredLanguage, ...invitation } = opened
   const parameters = {
     ...ownAccountParameters({ prompt: '', uiLocales: preferredLanguage, maxAge: '', state: '' }),
     loginHint: email,
-    invitation: { id, organizationId, codeId },
+    invitation: { id, ...invitation },
   }
   const visit = { value, ...(await findBrowser(context.sql, value)) }
   return storeRequest(context, parameters, visit, { candidates: [], chosen: undefined }, call)
+}
+
+// The id is that of an invitation, or of a user who is invited: no user has that of an invitation which is open.
+async function open(context: Context, id: string, typed: string, call: Call) {
+  const invitation = await findInvitation(context, id)
+  if (invitation) {
+    const codeId = await openByCode(context, { id, typed }, call)
+    const { email, preferredLanguage, organizationId } = invitation
+    return codeId === undefined ? undefined : { email, preferredLanguage, organizationId, codeId }
+  }
+  const codeId = await openByInviteCode(context, { id, typed }, call)
+  const invited = codeId === undefined ? undefined : await findInvitedUser(context, { id, codeId }, call)
+  if (codeId === undefined || !invited) return undefined
+  const { human, user } = invited
+  const { preferredLanguage } = human.profile
+  const { organizationId } = user
+  return { email: human.email, preferredLanguage, organizationId, codeId, ofUser: true as const }
 }

@@ -10,8 +10,9 @@ import { notice, show } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import type { Progress } from '../../openid/request/request-row.ts'
 import { accountOf, secondsUntil } from './pages.ts'
-import { nameOfInviter } from '../invitation/invitation-mail.ts'
+import { nameOfInviter } from '../../directory/email/mail-content.ts'
 import type { Invited } from '../invitation/invited.ts'
+import type { InvitedUser } from '../invitation/invited-user.ts'
 import { findLanding } from '../invitation/landing.ts'
 
 /** What a new person fills in, or a known one presses. */
@@ -37,6 +38,30 @@ export async function invitationPage(
     retryAfter: secondsUntil(retryAt, now),
     ...passwordLengths(),
     applicationName: landing.name,
+    keep: undefined,
+  }
+  return show({ $case: 'invitation', value })
+}
+
+/** The same of a user without a password, whose names are known. */
+export async function invitedUserPage(
+  context: Context,
+  { human: { email, invite } }: InvitedUser,
+  { typed, now }: { typed: Progress['invitation']; now: Date },
+): Promise<PageAnswer> {
+  const value: InvitationPage = {
+    email,
+    inviter: await nameOfInviter(context, invite.invitedBy),
+    message: '',
+    account: undefined,
+    namesAreKnown: true,
+    givenName: '',
+    familyName: '',
+    error: typed?.error ?? InvitationError.INVITATION_ERROR_UNSPECIFIED,
+    retryAfter: secondsUntil(typed?.retryAt, now),
+    ...passwordLengths(),
+    applicationName: invite.applicationName ?? '',
+    keep: undefined,
   }
   return show({ $case: 'invitation', value })
 }

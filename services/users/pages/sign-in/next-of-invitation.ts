@@ -1,5 +1,7 @@
 import { type PageAnswer, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import type { User } from '../../directory/events/user.ts'
 import { type Invitation, invitationKey } from '../../directory/events/invitation.ts'
 import { redirect } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
@@ -10,8 +12,9 @@ import { factorKinds } from '../../sessions/factors/kinds.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { signInPage } from './pages.ts'
 import type { RequestState } from './request-state.ts'
-import { invitationOver, invitationPage } from './invitation-page.ts'
+import { invitationOver, invitationPage, invitedUserPage } from './invitation-page.ts'
 import { findInvited } from '../invitation/invited.ts'
+import { findInvitedUser } from '../invitation/invited-user.ts'
 import { findLanding, toLanding } from '../invitation/landing.ts'
 
 type OfRequest = NonNullable<Parameters['invitation']>
@@ -22,11 +25,17 @@ export async function nextOfInvitation(
   { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
   { people }: RequestState,
   factorPage: (kind: FactorKind, person: Candidate) => PageAnswer,
+  call: Call,
 ): Promise<PageAnswer> {
-  const invited = await findInvited(context, row.parameters.invitation!)
+  const invitation = row.parameters.invitation!
+  const typed = row.progress.invitation
+  if (invitation.ofUser) {
+    const invitedUser = await findInvitedUser(context, invitation, call)
+    return invitedUser ? invitedUserPage(context, invitedUser, { typed, now }) : invitationOver()
+  }
+  const invited = await findInvited(context, invitation)
   if (!invited) return invitationOver()
   const { holderId } = invited
-  const typed = row.progress.invitation
   if (holderId === undefined) return invitationPage(context, invited, { typed, person: undefined, now })
   const person = people.find(({ signedInUser }) => signedInUser.userId === holderId)
   if (person && isAllowed(person.verdict)) return invitationPage(context, invited, { typed, person, now })
@@ -39,15 +48,21 @@ export async function nextOfInvitation(
 }
 
 /** Where the person comes to after accepting. */
-export async function landingOf(context: Context, { id }: OfRequest): Promise<{ location: string; name: string }> {
-  const invitation = await context.store.load<Invitation>(invitationKey(id).type, id)
+export async function landingOf(
+  context: Context,
+  { id, ofUser }: OfRequest,
+): Promise<{ location: string; name: string }> {
+  const invitation = ofUser ? undefined : await context.store.load<Invitation>(invitationKey(id).type, id)
   return findLanding(context, invitation?.state ?? { grants: [] })
 }
 
 /** The page of a request that is over: where the invitation was accepted, the way on; else the one to begin it again. */
-export async function showAccepted(context: Context, { id }: OfRequest): Promise<PageAnswer> {
+export async function showAccepted(context: Context, { id, ofUser, codeId }: OfRequest): Promise<PageAnswer> {
+  const again = redirect(`/ui/invitation/${encodeURIComponent(id)}`)
+  if (ofUser) {
+    const user = await context.store.load<User>('user', id)
+    return user?.state.human?.invite?.codeId === codeId ? again : toLanding(context, { grants: [] })
+  }
   const invitation = await context.store.load<Invitation>(invitationKey(id).type, id)
-  return invitation?.state.state === 'accepted'
-    ? toLanding(context, invitation.state)
-    : redirect(`/ui/invitation/${encodeURIComponent(id)}`)
+  return invitation?.state.state === 'accepted' ? toLanding(context, invitation.state) : again
 }

@@ -50,8 +50,16 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
     logShutOut(context, parameters, state.chosen ? [state.chosen] : people, 'page', call)
   if (!withForm.includes(page.answer!.$case)) return page
   const { answer } = page
-  if (answer?.$case === 'signIn' || answer?.$case === 'registrationCode' || answer?.$case === 'recoveryCode') {
-    const policy = await loadLoginPolicy(context, organizationOfRequest(parameters.scope, requested))
+  if (
+    answer?.$case === 'signIn' ||
+    answer?.$case === 'registrationCode' ||
+    answer?.$case === 'recoveryCode' ||
+    (answer?.$case === 'invitation' && !answer.value.account)
+  ) {
+    const policy = await loadLoginPolicy(
+      context,
+      parameters.invitation?.organizationId ?? organizationOfRequest(parameters.scope, requested),
+    )
     const known = answer.$case === 'signIn' && answer.value.nameIsFixed ? state.chosen : undefined
     const { keepSignedIn } = known?.signedInUser.policy ?? policy
     if (keepSignedIn === 'allowed') answer.value.keep = progress.keep ?? known?.isKept ?? false
@@ -141,7 +149,7 @@ async function nextPage(
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
   const able = people.filter(isAdmitted)
   if (row.parameters.invitation)
-    return nextOfInvitation(context, { row, now }, state, (kind, person) => factorPages[kind](row, person, now))
+    return nextOfInvitation(context, { row, now }, state, (kind, person) => factorPages[kind](row, person, now), call)
   if (!asked || !chosen) return withoutChoice(state, able, { row, now })
   const { signedInUser, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })

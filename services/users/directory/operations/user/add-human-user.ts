@@ -4,13 +4,19 @@ import type { Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Command, Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
+import { isBesideFormer } from '#lib/schema/releases'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../../context.ts'
 import { checkAddress } from '../../email/address.ts'
-import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
+import {
+  checkVerification,
+  type CodeRequest,
+  codeRequested,
+  requestCode,
+  templateOf,
+} from '../../email/verification.ts'
 import { type Vouch, vouching } from '../../login-names/vouching.ts'
-import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
-import { type StatusKey, statuses } from '../../organizations/statuses.ts'
+import { claimUserName, newProfile, type NewUserKeys, newUserReads, refuseTakenId } from '../../new-user.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
 import { hashPassword } from '../../passwords/password-hashing.ts'
 import { refuseWeakPassword } from '../../passwords/refuse-weak-password.ts'
@@ -29,7 +35,8 @@ export const addHumanUser = {
         ? undefined
         : await hashPassword(request.password, { lane: call.caller.userId, deadline: call.deadline })
     const vouch = await vouching(context, call.organizationId, [request.email?.verification], call)
-    return context.store.execute(createHuman(context, request, call, vouch, passwordHash))
+    const mayInvite = !(await isBesideFormer(context.sql))
+    return context.store.execute(createHuman(context, request, call, { vouch, mayInvite, passwordHash }))
   },
 }
 
@@ -42,25 +49,34 @@ export function checkHuman(context: Context, { email }: AddHumanUserRequest, pre
   ]
 }
 
+interface Known {
+  vouch: Vouch
+  /** The former release does not know invitations, and so could not end them. */
+  mayInvite: boolean
+  passwordHash?: string | undefined
+}
+
 export function createHuman(
   context: Context,
   request: AddHumanUserRequest,
   call: Call,
-  vouch: Vouch,
-  passwordHash?: string,
-): Command<User, UserEvent, string | undefined, AddHumanUserResponse, StatusKey> {
+  { vouch, mayInvite, passwordHash }: Known,
+): Command<User, UserEvent, string | undefined, AddHumanUserResponse, NewUserKeys> {
   const userId = request.userId ?? uuid()
   const codeId = randomUUID()
-  const email = request.email!.email
+  const { email, verification } = request.email!
+  const isMailed = verification?.$case !== 'returnCode' && templateOf(verification) === undefined
+  const invitation = mayInvite && passwordHash === undefined && isMailed ? { invitedBy: call.caller.userId } : undefined
   return {
     aggregate: { type: 'user', id: userId },
     creates: true,
-    reads: { status: statuses.key(call.organizationId) },
+    reads: newUserReads(userId, call.organizationId),
     call,
-    decide(user, now, { status }) {
+    decide(user, now, { status, invitation: other }) {
       refuseRemovedOrganization(status)
+      refuseTakenId(user, other)
       const { organizationId } = call
-      const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
+      const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now, invitation)
       return decide(user, request, call, { code, vouchedOn: vouch(email) }, passwordHash)
     },
     respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
@@ -74,7 +90,6 @@ function decide(
   { code, vouchedOn }: { code: CodeRequest | undefined; vouchedOn: VouchedOn | undefined },
   passwordHash: string | undefined,
 ): Decision<UserEvent, string | undefined> {
-  refuseTakenId(user)
   const { userName } = request
   const added: UserEvent = {
     type: 'human.added',

@@ -1,11 +1,10 @@
 import type { AddMachineUserRequest, AddMachineUserResponse } from '#gen/roster/users/v1/user_service'
-import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import { details } from '#lib/eventstore/aggregate'
 import type { Command, Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../../context.ts'
-import { claimUserName, refuseTakenId } from '../../new-user.ts'
-import { type StatusKey, statuses } from '../../organizations/statuses.ts'
+import { claimUserName, type NewUserKeys, newUserReads, refuseTakenId } from '../../new-user.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
 import type { User, UserEvent } from '../../events/user.ts'
 
@@ -20,22 +19,23 @@ export async function addMachineUser(
 export function createMachine(
   request: AddMachineUserRequest,
   call: Call,
-): Command<User, UserEvent, void, AddMachineUserResponse, StatusKey> {
+): Command<User, UserEvent, void, AddMachineUserResponse, NewUserKeys> {
+  const userId = request.userId ?? uuid()
   return {
-    aggregate: { type: 'user', id: request.userId ?? uuid() },
+    aggregate: { type: 'user', id: userId },
     creates: true,
-    reads: { status: statuses.key(call.organizationId) },
+    reads: newUserReads(userId, call.organizationId),
     call,
-    decide(user, _now, { status }) {
+    decide(user, _now, { status, invitation }) {
       refuseRemovedOrganization(status)
-      return decide(user, request, call.organizationId)
+      refuseTakenId(user, invitation)
+      return decide(request, call.organizationId)
     },
     respond: ({ after }) => ({ userId: after.id, details: details(after) }),
   }
 }
 
-function decide(user: Aggregate<User>, request: AddMachineUserRequest, organizationId: string): Decision<UserEvent> {
-  refuseTakenId(user)
+function decide(request: AddMachineUserRequest, organizationId: string): Decision<UserEvent> {
   const { userName, name, description, accessTokenType } = request
   return {
     organizationId,

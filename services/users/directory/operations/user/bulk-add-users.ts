@@ -9,6 +9,7 @@ import { bulkResults } from '#lib/bulk-results'
 import type { Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
+import { isBesideFormer } from '#lib/schema/releases'
 import { vouching } from '../../login-names/vouching.ts'
 import { checkHuman, createHuman } from './add-human-user.ts'
 import { createMachine } from './add-machine-user.ts'
@@ -24,9 +25,12 @@ export const bulkAddUsers = {
       user?.$case === 'human' ? user.value.email?.verification : undefined,
     )
     const vouch = await vouching(context, call.organizationId, verifications, call)
+    const mayInvite = !(await isBesideFormer(context.sql))
     return context.store.executeAll<Added, BulkAddUsersResponse>({
       commands: users.map(({ user }) =>
-        user!.$case === 'human' ? createHuman(context, user!.value, call, vouch) : createMachine(user!.value, call),
+        user!.$case === 'human'
+          ? createHuman(context, user!.value, call, { vouch, mayInvite })
+          : createMachine(user!.value, call),
       ),
       call,
       lane: call.organizationId,

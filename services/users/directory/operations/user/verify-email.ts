@@ -5,8 +5,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Keyring } from '#lib/encryption/keys'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
-import { deriveCode, matchesCode } from '../../email/code.ts'
-import { isAlive, type NewCode } from '../../events/code.ts'
+import { type Judgement, judgeCode } from '../../email/judge-code.ts'
 import type { Human } from '../../events/human.ts'
 import { mayStillActOn } from '../../may-act-on.ts'
 import type { User, UserEvent } from '../../events/user.ts'
@@ -50,25 +49,13 @@ function decide(
   return { events: [{ type: 'email.verified', payload: { codeId, ...setBy } }], answer: undefined }
 }
 
-function judge(
-  userId: string,
-  human: Human | undefined,
-  typed: string,
-  keys: Keyring,
-  now: Date,
-): 'right' | 'wrong' | 'dead' {
-  const living = isAlive(human?.code, now) ? human.code : undefined
-  const isRight = matchesCode(typed, deriveCode(keys, living ?? unknownCode(keys), userId, human?.email ?? ''))
-  return living ? (isRight ? 'right' : 'wrong') : 'dead'
+function judge(userId: string, human: Human | undefined, typed: string, keys: Keyring, now: Date): Judgement {
+  return judgeCode(keys, { userId, email: human?.email, code: human?.code, typed }, now)
 }
 
-// A code that no user has.
 const anyTime = new Date(0)
 
-function unknownCode({ currentId: keyId }: Keyring): NewCode {
-  return { codeId: '', keyId, expiresAt: '' }
-}
-
-function codeInvalid() {
+/** The one error for all codes that are not right. */
+export function codeInvalid() {
   return invalid([{ field: 'verificationCode', description: 'is wrong, expired, used or replaced' }], 'CODE_INVALID')
 }

@@ -1,0 +1,103 @@
+import { InvitationError, type PageAnswer, RegistrationError } from '#gen/roster/users/v1/sign_in_service'
+import type { AcceptInvitationRequest } from '#gen/roster/users/v1/sign_in_service'
+import { orUnavailable } from '#lib/database/database'
+import { RosterError } from '#lib/errors'
+import type { Guard } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { toPage } from '../../openid/authorization/answer.ts'
+import { advance, stillOpen } from '../../openid/request/request-row.ts'
+import type { Context } from '../../context.ts'
+import type { LoginUser } from '../../directory/login-names/login-user.ts'
+import { hashPassword } from '../../directory/passwords/password-hashing.ts'
+import { isWeak, type Known } from '../../directory/passwords/refuse-weak-password.ts'
+import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
+import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
+import { provedPassword } from '../../sessions/factors/password/password.ts'
+import { openBrowserSession } from '../../sessions/open-browser-session.ts'
+import { countTryFrom } from '../registration/registration-limits.ts'
+import { findFault, typedIn } from '../registration/typed-registration.ts'
+import type { OpenedRequest } from '../sign-in/opened-request.ts'
+
+/** What a person chooses who accepts an invitation. */
+export interface Chosen {
+  givenName: string
+  familyName: string
+  /** Of the page. */
+  language: string
+  /** Of the password. */
+  hash: string
+  guards: Guard[]
+}
+
+/** An invitation that a person without a password accepts. */
+export interface Joining {
+  email: string
+  /** What is known of a user who is there already, and so not asked for. */
+  known?: Known
+  /** Nobody is added, and no link is used up, before it is known that nothing hinders that. */
+  refuse(): Promise<PageAnswer | undefined>
+  add(chosen: Chosen): Promise<LoginUser>
+  /** What is left once the person is there. A failure is logged alone. */
+  finish(): Promise<void>
+  end(): Promise<PageAnswer>
+}
+
+const errors = new Map<RegistrationError, InvitationError>([
+  [RegistrationError.REGISTRATION_ERROR_GIVEN_NAME_INVALID, InvitationError.INVITATION_ERROR_GIVEN_NAME_INVALID],
+  [RegistrationError.REGISTRATION_ERROR_FAMILY_NAME_INVALID, InvitationError.INVITATION_ERROR_FAMILY_NAME_INVALID],
+  [RegistrationError.REGISTRATION_ERROR_PASSWORD_INVALID, InvitationError.INVITATION_ERROR_PASSWORD_INVALID],
+])
+
+/** A person chooses a password, and is signed in. */
+export async function join(
+  context: Context,
+  { row, browser, now }: OpenedRequest,
+  joining: Joining,
+  request: AcceptInvitationRequest,
+  call: Call,
+): Promise<PageAnswer> {
+  const { email, known } = joining
+  const { givenName, familyName, language } = typedIn({ ...request, email })
+  const keep = request.keep === 'on'
+  const again = async (error: InvitationError, wait?: number) => {
+    const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
+    const typed = { givenName, familyName, error, ...retryAt }
+    await orUnavailable(advance(context.keys, row.id, { asksName: true, keep, invitation: typed })(context.sql))
+    return toPage(row.id)
+  }
+  const names = known ? { givenName: 'known', familyName: 'known' } : { givenName, familyName }
+  const fault = findFault({ email, ...names, language }, request.password)
+  if (fault !== undefined) return again(errors.get(fault) ?? InvitationError.INVITATION_ERROR_GIVEN_NAME_INVALID)
+  const wait = await countTryFrom(context, call.clientAddress, 'invitations')
+  if (wait !== undefined) return again(InvitationError.INVITATION_ERROR_THROTTLED, wait)
+  if (isWeak(request.password, known ?? { email, profile: { firstName: givenName, lastName: familyName } }))
+    return again(InvitationError.INVITATION_ERROR_PASSWORD_TOO_COMMON)
+  const refusal = await joining.refuse()
+  if (refusal) return refusal
+  let hash: string
+  try {
+    const lane = networkOf(call.clientAddress) ?? call.clientAddress
+    hash = await hashPassword(request.password, { lane, deadline: call.deadline })
+  } catch (error) {
+    if (!(error instanceof RosterError) || error.reason !== 'PASSWORDS_THROTTLED') throw error
+    return again(InvitationError.INVITATION_ERROR_THROTTLED, error.retryAfter ?? 1)
+  }
+  const guards = [stillOpen(row.id)]
+  const user = await joining.add({ givenName, familyName, language, hash, guards })
+  // Should the rest fail, the person signs in by this page, and the roles follow.
+  const { clientId } = row.parameters
+  const session = await openBrowserSession(
+    context,
+    provedPassword(user),
+    browser,
+    { writes: (of) => [advance(context.keys, row.id, { chosen: true }, of)], guards, clientId, keep },
+    call,
+  )
+  const warn = (error: unknown) =>
+    context.log.warn({ err: error, userId: user.userId }, 'work after an invitation failed')
+  await Promise.all([
+    joining.finish().catch(warn),
+    rememberAddress(context, user.userId, call.clientAddress, undefined).catch(warn),
+  ])
+  return { ...(await joining.end()), newBrowser: session.newValue }
+}
