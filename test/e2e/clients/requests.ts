@@ -28,7 +28,7 @@ function withValues(desc: DescMessage, json: JsonObject, values: Record<string, 
   for (const field of desc.fields) {
     const { jsonName, message, fieldKind } = field
     if (message && fieldKind === 'message' && message.typeName.startsWith('roster.') && changed[jsonName])
-      changed[jsonName] = withValues(message, changed[jsonName] as JsonObject, values)
+      changed[jsonName] = withValues(message, changed[jsonName] as JsonObject, values, isOfList)
     if (message && fieldKind === 'list' && message.typeName.startsWith('roster.') && Array.isArray(changed[jsonName]))
       changed[jsonName] = changed[jsonName].map((one) => withValues(message, one as JsonObject, values, true))
     // Of a oneof, one member alone is set.
