@@ -192,6 +192,10 @@ const screens: Record<string, JsonObject> = {
   'link of an invitation, wrong code': { invitationLink: { invitationId: 'i1', problem: 'code' } },
   invitation: { ...withForm, invitation: invited },
   'invitation, short password': { ...withForm, invitation: { ...invited, error: 'INVITATION_ERROR_PASSWORD_INVALID' } },
+  'invitation of a user without a password': {
+    ...withForm,
+    invitation: { ...invited, namesAreKnown: true, keep: false },
+  },
   'invitation, known person': { ...withForm, invitation: { ...invited, account } },
   'invitation of another person': { ...withForm, signIn: { loginName: 'ada', error: 'SIGN_IN_ERROR_INVITED_PERSON' } },
   'invitation over': { notice: { reason: 'NOTICE_REASON_INVITATION_OVER' } },
