@@ -8,6 +8,7 @@ import postgres from 'postgres'
 import { expect, vi } from 'vitest'
 import { DeliveryServiceDefinition, type SearchDeliveriesRequest } from '#gen/roster/notifier/v1/delivery_service'
 import { type AddWebhookRequest, WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { MailServiceDefinition, type SearchMailsRequest } from '#gen/roster/notifier/v1/mail_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { Gender } from '#gen/roster/users/v1/user'
@@ -164,6 +165,13 @@ export async function openHouse() {
       )
       const named = (state: number) => Object.entries(states).find(([, number]) => number === state)![0]
       return deliveries.toReversed().map((delivery) => ({ ...delivery, state: named(delivery.state) }))
+    },
+    /** Searches mails as a caller of an organization, oldest first. */
+    async mails(request: Partial<SearchMailsRequest>, organizationId?: string) {
+      const all = { userId: '', state: 0, limit: 1000, cursor: '', ...request }
+      const { searchMails } = MailServiceDefinition.methods
+      const { mails } = await ask(searchMails, all, MailServiceDefinition.fullName, organizationId)
+      return mails.toReversed()
     },
     replayFailed: (webhookId: string, organizationId?: string) =>
       ask(
