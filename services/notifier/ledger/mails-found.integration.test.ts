@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MailState } from '#gen/roster/notifier/v1/mail_service'
-import { newAddress, openHouse, type TestHouse } from '../testing/test-house.ts'
+import { callerOf, newAddress, openHouse, type TestHouse } from '../testing/test-house.ts'
 
 let house: TestHouse
 
@@ -65,6 +65,15 @@ describe('a mail is found by its user, with', () => {
         error: 'SMTP 554 5.1.1: the mail server refused the mail.',
         nextAttemptDate: undefined,
       })
+  })
+
+  test('what it was for, also where its event does not say it', async () => {
+    const { userId, email } = await house.addHuman()
+    await expect.poll(() => house.mail.mailsTo(email), soon).toHaveLength(1)
+    await house.verifyEmail(userId, /code=([A-Z0-9]+)/.exec(house.mail.mailsTo(email)[0]!.text!)![1]!)
+    await house.setEmail(userId, newAddress(), { ...callerOf('ORG_OWNER'), userId })
+    const kinds = async () => (await house.mails({ userId })).map(({ kind }) => kind).toSorted()
+    await expect.poll(kinds, soon).toEqual(['email-changed-take-back', 'email-code', 'email-code'])
   })
 
   test('nothing of a reply that repeats the name, the address, the code or the link, which no table and no log has', async () => {

@@ -21,16 +21,10 @@ export interface MailRow {
 
 /** Selects mails. The caller adds more conditions. */
 export function selectMails(sql: Sql) {
-  // A mail of before has no kind, and had one of these events.
   return sql`
-    select position, code_id, state, organization_id, user_id, attempts, reply, error, retry_at, expires_at, created_at,
-      changed_at, coalesce(mail_kind, case event_type
-        when 'roster.user.email.code.requested.v1' then 'email-code'
-        when 'roster.user.password.code.requested.v1' then 'password-reset'
-        when 'roster.user.email.notice.requested.v1' then 'email-changed'
-        else ''
-      end) as kind
-    from deliveries where deliveries.kind = 'mail'
+    select position, code_id, state, mail_kind as kind, organization_id, user_id, attempts, reply, error, retry_at, expires_at,
+      created_at, changed_at
+    from deliveries where mail_kind is not null
   `
 }
 

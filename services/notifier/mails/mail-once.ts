@@ -118,20 +118,20 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
     // That users does not answer is not the mail server's fault.
     let unanswered: unknown
     const ask = () => isDue().catch((error) => ((unanswered = error), false))
+    const sent = content.kind ? nameOf(content.kind) : kind
     try {
-      const sent = content.kind ? nameOf(content.kind) : kind
       const reply = await mailer.send(sent, codeId, content, ask)
       if (reply === false) {
         if (unanswered !== undefined) throw unanswered
         return undefined
       }
-      note({ state: 'sent', error: '', reply: plainReply(reply, content) })
+      note({ kind: sent, state: 'sent', error: '', reply: plainReply(reply, content) })
     } catch (error) {
       if (error === unanswered) throw error
       const refusal = readRefusal(error)
       mails.add(1, outcomeLabel(refusal))
       const reply = plainReply((error as { response?: unknown }).response, content)
-      note({ state: refusal.permanent ? 'failed' : 'queued', error: refusal.reason, reply })
+      note({ kind: sent, state: refusal.permanent ? 'failed' : 'queued', error: refusal.reason, reply })
       if (refusal.permanent) return { failure: refusal.reason }
       // Without the cause, which may hold an address.
       if (refusal.ours) refused(new Error(refusal.reason), { codeId })

@@ -5,6 +5,8 @@ import type { MailJob } from './mail-queue.ts'
 export interface MailNote {
   /** `superseded`: it was not to be sent any more. */
   state: 'queued' | 'sent' | 'failed' | 'superseded'
+  /** What the mail turned out to be. Without it: what its job says. */
+  kind?: MailName
   error?: string
   /** As `plainReply` gives it. */
   reply?: string
@@ -50,7 +52,7 @@ export function openMailReports(): MailReports {
   return {
     note(
       { userId, codeId, kind = 'email-code', organizationId, expiresAt },
-      { state, tries, error, reply, retryAt, ofRecorded = false },
+      { state, tries, error, reply, retryAt, kind: sent, ofRecorded = false },
     ) {
       // A job of a later version has its report from a notifier of that.
       if (!mailNames.includes(kind)) return
@@ -61,7 +63,7 @@ export function openMailReports(): MailReports {
         of_recorded: ofRecorded,
         organization_id: organizationId,
         user_id: kindOf(kind).ofStrangers ? '' : userId,
-        mail_kind: kind,
+        mail_kind: sent ?? kind,
         expires_at: expiresAt,
         tries,
         ...(error !== undefined && { error }),
@@ -88,6 +90,8 @@ function together(before: MailReport, later: MailReport): MailReport {
   return {
     ...before,
     ...later,
+    // Only a try that reached the mail server knows what the mail turned out to be.
+    mail_kind: later.reply === undefined ? before.mail_kind : later.mail_kind,
     // A second job of a mail says nothing about its end.
     state: hasEnded(before) && !hasEnded(later) ? before.state : later.state,
     of_recorded: before.of_recorded && later.of_recorded,

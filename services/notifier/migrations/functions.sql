@@ -3,6 +3,15 @@ create or replace function mail_of(code text) returns text language sql stable a
   select id from deliveries where kind = 'mail' and code_id = code
 $$;
 
+-- What the mail is for that an event asks for, as far as the event says.
+create or replace function mail_kind_of(event_type text) returns text language sql immutable as $$
+  select case event_type
+    when 'roster.user.password.code.requested.v1' then 'password-reset'
+    when 'roster.user.email.notice.requested.v1' then 'email-changed'
+    else 'email-code'
+  end
+$$;
+
 -- The fields of users' events that identify a user. A test compares them with proto/.
 create or replace function personal_fields() returns text[] language sql immutable as $$
   select '{userName,profile,email,firstName,lastName,nickName,displayName,preferredLanguage,gender,name,description,
@@ -22,7 +31,7 @@ create or replace function forget_users(ids text[]) returns void language sql as
       from unnest(ids) id, unnest('{user,user.email.code,user.email.notice,user.password.code,user.signin}'::text[]) type
     ));
   -- The row of a mail stays for the numbers of its organization, and is no one's any more.
-  update deliveries set user_id = '', reply = null where kind = 'mail' and user_id = any(ids)
+  update deliveries set user_id = '', reply = null where mail_kind is not null and user_id = any(ids)
 $$;
 
 -- Notes what became of tries to mail.
@@ -46,7 +55,10 @@ create or replace function report_mails(reports jsonb) returns void language sql
   -- In one order, so that two notifiers do not wait for each other.
   order by r.code_id
   on conflict (code_id) where kind = 'mail' do update set
-    state = excluded.state, mail_kind = excluded.mail_kind, attempts = greatest(d.attempts, excluded.attempts),
+    state = excluded.state,
+    -- Only a try that reached the mail server knows what the mail turned out to be.
+    mail_kind = case when excluded.reply is null then coalesce(d.mail_kind, excluded.mail_kind) else excluded.mail_kind end,
+    attempts = greatest(d.attempts, excluded.attempts),
     error = case when excluded.error = '' and excluded.state = 'queued' then d.error else excluded.error end,
     -- Of an erased user nothing is kept.
     reply = case when d.user_id = excluded.user_id then coalesce(excluded.reply, d.reply) end,
@@ -153,11 +165,12 @@ begin
     end if;
     if mail.what = 'requested' then
       insert into deliveries (
-        id, kind, state, organization_id, event_id, event_type, user_id, code_id, expires_at, queued_at, created_at, changed_at
+        id, kind, state, organization_id, event_id, event_type, user_id, code_id, mail_kind, expires_at, queued_at, created_at,
+        changed_at
       )
       values (
         mail.id, 'mail', 'queued', mail.organization_id, mail.event_id, mail.event_type, mail.user_id, mail.code_id,
-        mail.expires_at, mail.at, mail.at, mail.at
+        mail_kind_of(mail.event_type), mail.expires_at, mail.at, mail.at, mail.at
       )
       -- The mail may have been tried before its event is read: `report_mails`.
       on conflict (code_id) where kind = 'mail' do update

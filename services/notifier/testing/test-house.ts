@@ -91,9 +91,10 @@ export async function openHouse() {
     request: Q,
     service = UserServiceDefinition.fullName as string,
     organizationId = 'default',
+    caller = callerOf('IAM_OWNER'),
   ): Promise<R> {
     const call = {
-      caller: callerOf('IAM_OWNER'),
+      caller,
       organizationId,
       requestId: '',
       clientAddress: '',
@@ -197,7 +198,10 @@ export async function openHouse() {
       `
       return row!.email
     },
-    setEmail: (userId: string, email: string) => ask(UserServiceDefinition.methods.setEmail, { userId, email }),
+    verifyEmail: (userId: string, verificationCode: string) =>
+      ask(UserServiceDefinition.methods.verifyEmail, { userId, verificationCode }),
+    setEmail: (userId: string, email: string, caller?: Caller) =>
+      ask(UserServiceDefinition.methods.setEmail, { userId, email }, undefined, undefined, caller),
     /** Waits until every connection to NATS is there again after NATS was away. */
     natsIsBack: () =>
       vi.waitFor(() => expect(nats.map((each) => each.connected())).not.toContain(false), { timeout: 20_000 }),
