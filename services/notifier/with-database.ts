@@ -49,6 +49,7 @@ import { replayFailedDeliveries } from './operations/replay-failed-deliveries.ts
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
 import { searchDeliveries } from './operations/search-deliveries.ts'
 import { searchMails } from './operations/search-mails.ts'
+import { testMail } from './operations/test-mail.ts'
 import { updateWebhook } from './operations/update-webhook.ts'
 import type { Feeds } from './feeds/read-events.ts'
 import { startWakeups } from './feeds/wakeups.ts'
@@ -198,6 +199,8 @@ function notifier(
           checkpointLists,
           auditKeys: shareKeys(checkpointLists),
           destinations,
+          mailSettings: config,
+          isDrill,
           mostWebhooks,
           wake,
         },
@@ -222,7 +225,7 @@ function notifier(
         replayDelivery,
         replayFailedDeliveries,
       }),
-      served<typeof MailServiceDefinition, Context>(MailServiceDefinition, { searchMails, getMail }),
+      served<typeof MailServiceDefinition, Context>(MailServiceDefinition, { searchMails, getMail, testMail }),
       served<typeof EventServiceDefinition, Context>(EventServiceDefinition, {
         searchEvents,
         searchOrganizationEvents,

@@ -92,6 +92,7 @@ export async function openHouse() {
     service = UserServiceDefinition.fullName as string,
     organizationId = 'default',
     caller = callerOf('IAM_OWNER'),
+    within = 10_000,
   ): Promise<R> {
     const call = {
       caller,
@@ -102,7 +103,7 @@ export async function openHouse() {
     }
     const subject = `${service}.${name}`
     const bytes = requestType.encode(request).finish()
-    const answer = await callBytes(natsOfGateway, subject, bytes, { ...call, deadline: Date.now() + 10_000 })
+    const answer = await callBytes(natsOfGateway, subject, bytes, { ...call, deadline: Date.now() + within })
     return responseType.decode(answer.bytes)
   }
 
@@ -174,6 +175,9 @@ export async function openHouse() {
       const { mails } = await ask(searchMails, all, MailServiceDefinition.fullName, organizationId)
       return mails.toReversed()
     },
+    /** Sends a test mail, by a call that may take `within` milliseconds. */
+    testMail: (email: string, within: number) =>
+      ask(MailServiceDefinition.methods.testMail, { email }, MailServiceDefinition.fullName, '', undefined, within),
     replayFailed: (webhookId: string, organizationId?: string) =>
       ask(
         DeliveryServiceDefinition.methods.replayFailedDeliveries,
