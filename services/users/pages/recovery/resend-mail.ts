@@ -7,6 +7,7 @@ import { type PasswordCode, passwordCodeType, revisionOf } from '../../directory
 import type { User } from '../../directory/events/user.ts'
 import { userNotFound } from '../../directory/events/user-not-found.ts'
 import { resendEmailCode } from '../../directory/operations/user/resend-email-code.ts'
+import { resendInviteCode } from '../../directory/operations/user/resend-invite-code.ts'
 import { findInvitation } from '../invitation/invitation-rows.ts'
 import { resendInvitation } from '../invitation/resend-invitation.ts'
 import { passwordReset } from './password-reset.ts'
@@ -23,6 +24,7 @@ export async function resendMail(
   const user = await context.store.load<User>('user', userId)
   const human = user?.organizationId === call.organizationId ? user.state.human : undefined
   if (!human) return resendAsInvitation(context, userId, mailId, call)
+  if (isMailed(human.invite, mailId)) return resendAsInviteCode(context, userId, call)
   if (isMailed(human.code, mailId)) return resendAsEmailCode(context, userId, human.code, call)
   const reset = await context.store.load<PasswordCode>(passwordCodeType, userId)
   // A new password or address has made it useless.
@@ -38,6 +40,11 @@ async function resendAsEmailCode(context: Context, userId: string, code: Code, c
   const sound = resendEmailCode.check(context, request, call, true).length === 0 ? request : asked({})
   await resendEmailCode.permit(sound, call, true, context)
   return detailsOf(await resendEmailCode.handle(context, sound, call))
+}
+
+async function resendAsInviteCode(context: Context, userId: string, call: Call) {
+  await resendInviteCode.permit({ userId }, call, true, context)
+  return detailsOf(await resendInviteCode.handle(context, { userId }, call))
 }
 
 async function resendAsPasswordReset(context: Context, userId: string, code: Code, call: Call) {
