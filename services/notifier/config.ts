@@ -38,6 +38,30 @@ const sender: Setting<Sender | undefined> = {
   },
 }
 
+const selector: Setting<string | undefined> = {
+  default: undefined,
+  accepts: 'a name, such as `mail2026`',
+  read(text) {
+    if (text.length > 100 || !/^[a-zA-Z\d]([\w-]*[a-zA-Z\d])?(\.[a-zA-Z\d]([\w-]*[a-zA-Z\d])?)*$/.test(text))
+      throw new Error('is not the name of a selector')
+    return text
+  },
+}
+
+const nameServers: Setting<string[]> = {
+  default: [],
+  accepts: 'addresses, each with a port where it is not 53',
+  read: (text) =>
+    text.split(',').map((given) => {
+      const server = given.trim()
+      const [, inBrackets, plain, port] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(server) ?? []
+      const isSound = isIP(server) !== 0 || isIP(inBrackets ?? '') === 6 || isIP(plain ?? '') === 4
+      if (!isSound || Number(port ?? 53) > 65_535 || port === '0')
+        throw new Error('names a server that is no address, such as 10.0.0.2 or [fd00::2]:5353')
+      return server
+    }),
+}
+
 export const settings = {
   ...storingSettings,
   REDIS_URL: described('Redis, or [its Sentinels](operations.md#several-servers) and the name of the master', redisUrl),
@@ -51,6 +75,14 @@ export const settings = {
     oneOf(['0', '1'], '0'),
   ),
   MAIL_FROM: described('The sender of mails. Without it: `Roster <no-reply@…>` at the host of `PUBLIC_URL`', sender),
+  MAIL_DKIM_SELECTOR: described(
+    'The selector with which your mail server signs (DKIM). [TestMail](operations.md#a-test-mail) looks whether its key is published; the notifier signs nothing itself',
+    selector,
+  ),
+  MAIL_DNS_SERVERS: described(
+    "The name servers that [TestMail](operations.md#a-test-mail) asks about the sender's domain, separated by commas. Without it: those of the machine",
+    nameServers,
+  ),
   MAIL_CONCURRENCY: described(
     'The most mails under way at a time, each over a connection of its own. [Slow domains](limits.md#mails-under-way) get a part of them',
     integer(1, 1000, 20),

@@ -4,6 +4,7 @@ import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/encryption/keys'
 import type { ServiceCall } from '#lib/rpc/call'
 import type { CheckpointLists } from './audit/checkpoint-lists.ts'
+import type { Config } from './config.ts'
 import type { Feeds } from './feeds/read-events.ts'
 import type { Wakeups } from './feeds/wakeups.ts'
 import type { Destinations } from '#lib/outbound/destinations'
@@ -22,6 +23,10 @@ export interface Context {
   auditKeys(call: ServiceCall): Promise<AuditKey[]>
   /** Decides where webhooks may lead. */
   destinations: Destinations
+  /** How mails are sent. */
+  mailSettings: Config
+  /** No mail may be sent. */
+  isDrill: boolean
   /** How many webhooks an organization may have. */
   mostWebhooks: number
   /** Wakes the worker when something is due to a webhook, so that it need not wait for the next sweep. */

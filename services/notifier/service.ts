@@ -7,6 +7,7 @@ import { createClient } from '#lib/rpc/call'
 import { watchServer } from '#lib/telemetry/servers'
 import type { Config } from './config.ts'
 import { createClock } from './mails/clock.ts'
+import { openMailReports } from './mails/mail-reports.ts'
 import { startMailIntake } from './mails/mail-intake.ts'
 import { hearMails } from './mails/hear-mails.ts'
 import { openMailer } from './mails/mailer.ts'
@@ -32,17 +33,18 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   const redis = connectRedis(config.REDIS_URL, nats.waits)
   const watching = watchServer('redis', async () => void (await redis.ping()))
   const queue = openMailQueue(redis, log)
+  const reports = openMailReports()
   const isDrill = config.ROSTER_DRILL === '1'
   if (isDrill) log.warn('this is a drill (ROSTER_DRILL): no mail and nothing to a webhook is sent')
   const worker = isDrill
     ? undefined
-    : startMailWorker({ redis, users, mailer, clock, log, concurrency: config.MAIL_CONCURRENCY })
+    : startMailWorker({ redis, users, reports, mailer, clock, log, concurrency: config.MAIL_CONCURRENCY })
   const intake = startMailIntake({ nats, queue, clock, log })
   const sweep = startMailSweep({ users, queue, clock, log, every: config.SWEEP_INTERVAL * 1000 })
   // What Redis does not take now, the sweep finds.
   const queueMails = (jobs: MailJob[]) => void queue.add(jobs).catch(() => sweep.wake())
-  const announced = hearMails({ nats, queueMails, log })
-  const storing = startWithDatabase({ config, nats, redis, log, queueMails })
+  const announced = hearMails({ nats, queueMails, reports, log })
+  const storing = startWithDatabase({ config, nats, redis, log, reports, queueMails })
   return {
     async stop() {
       announced.unsubscribe()

@@ -53,3 +53,7 @@ export function webhookNotFound(): RosterError {
 export function deliveryNotFound(): RosterError {
   return new RosterError('NOT_FOUND', 'DELIVERY_NOT_FOUND', 'There is no such delivery.')
 }
+
+export function mailNotFound(): RosterError {
+  return new RosterError('NOT_FOUND', 'MAIL_NOT_FOUND', 'There is no such mail.')
+}

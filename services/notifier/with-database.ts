@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
+import { MailServiceDefinition } from '#gen/roster/notifier/v1/mail_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
@@ -28,12 +29,15 @@ import { type CheckpointLists, shareKeys } from './audit/checkpoint-lists.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { model } from './model.ts'
+import type { MailReports } from './mails/mail-reports.ts'
+import { startStoringReports } from './mails/store-reports.ts'
 import { startTakingIn, type TakeInOptions } from './ledger/take-in.ts'
 import { type LogoutWorker, startLogoutWorker } from './logouts/logout-worker.ts'
 import { watchLogouts } from './logouts/watch-logouts.ts'
 import { addWebhook } from './operations/add-webhook.ts'
 import { deactivateWebhook } from './operations/deactivate-webhook.ts'
 import { getDelivery } from './operations/get-delivery.ts'
+import { getMail } from './operations/get-mail.ts'
 import { getWebhook } from './operations/get-webhook.ts'
 import { listAuditCheckpoints } from './operations/list-audit-checkpoints.ts'
 import { listAuditKeys } from './operations/list-audit-keys.ts'
@@ -44,6 +48,8 @@ import { replayDelivery } from './operations/replay-delivery.ts'
 import { replayFailedDeliveries } from './operations/replay-failed-deliveries.ts'
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
 import { searchDeliveries } from './operations/search-deliveries.ts'
+import { searchMails } from './operations/search-mails.ts'
+import { testMail } from './operations/test-mail.ts'
 import { updateWebhook } from './operations/update-webhook.ts'
 import type { Feeds } from './feeds/read-events.ts'
 import { startWakeups } from './feeds/wakeups.ts'
@@ -66,6 +72,7 @@ export interface WithDatabaseOptions {
   nats: Nats
   redis: Redis
   log: Log
+  reports: MailReports
   /** As in `TakeInOptions`. */
   queueMails: TakeInOptions['queueMails']
 }
@@ -128,7 +135,12 @@ function startAnswering(sql: Sql, options: WithDatabaseOptions): Promise<Service
 
 function notifier(
   sql: Sql,
-  { config: { ROSTER_DRILL }, redis, queueMails }: Pick<WithDatabaseOptions, 'config' | 'redis' | 'queueMails'>,
+  {
+    config: { ROSTER_DRILL },
+    redis,
+    reports,
+    queueMails,
+  }: Pick<WithDatabaseOptions, 'config' | 'redis' | 'reports' | 'queueMails'>,
 ): StoringService<Config, Context> {
   const isDrill = ROSTER_DRILL === '1'
   return {
@@ -168,7 +180,7 @@ function notifier(
         return [logouts, startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor }), worker]
       }
       const senders = isDrill ? [] : startSending()
-      const watching = [watchWebhooks(sql), watchLogouts(sql)]
+      const watching = [watchWebhooks(sql), watchLogouts(sql), startStoringReports({ sql, reports, log })]
       const feeds = feedsOf(asked, sisters, log)
       const checkpointLists = checkpointListsOf(asked, sisters)
       const wakeups = startWakeups({ nats, feeds, log })
@@ -187,6 +199,8 @@ function notifier(
           checkpointLists,
           auditKeys: shareKeys(checkpointLists),
           destinations,
+          mailSettings: config,
+          isDrill,
           mostWebhooks,
           wake,
         },
@@ -211,6 +225,7 @@ function notifier(
         replayDelivery,
         replayFailedDeliveries,
       }),
+      served<typeof MailServiceDefinition, Context>(MailServiceDefinition, { searchMails, getMail, testMail }),
       served<typeof EventServiceDefinition, Context>(EventServiceDefinition, {
         searchEvents,
         searchOrganizationEvents,

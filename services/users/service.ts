@@ -120,6 +120,7 @@ import { lockUser } from './directory/operations/user/lock-user.ts'
 import { lookupUsers } from './internal/lookup-users.ts'
 import { lookupUser } from './internal/lookup-user.ts'
 import { passwordReset } from './pages/recovery/password-reset.ts'
+import { resendMail } from './pages/recovery/resend-mail.ts'
 import { requestPasswordReset } from './pages/recovery/request-password-reset.ts'
 import { resetPassword } from './directory/operations/password/reset-password.ts'
 import { matchUsers } from './internal/match-users.ts'
@@ -259,6 +260,7 @@ const users: StoringService<Config, Context> = {
       setEmail,
       verifyEmail,
       resendEmailCode,
+      resendMail,
       createInviteCode,
       resendInviteCode,
       verifyInviteCode,

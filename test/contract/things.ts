@@ -11,6 +11,7 @@ export const things: Record<string, string> = {
   invitation_id: 'Invitation',
   webhook_id: 'Webhook',
   delivery_id: 'Deliver(y|ie)',
+  mail_id: 'Mail',
   session_id: '(My|User)?Session',
   token_id: 'PersonalAccessToken',
   key_id: '(Machine|Application)Key',

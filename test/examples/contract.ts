@@ -10,6 +10,7 @@ import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v
 import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
+import { MailServiceDefinition } from '#gen/roster/notifier/v1/mail_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
@@ -46,6 +47,7 @@ export const offeredServices = [
   AuditServiceDefinition,
   WebhookServiceDefinition,
   DeliveryServiceDefinition,
+  MailServiceDefinition,
 ] as const
 
 type Methods<S = (typeof offeredServices)[number]> = S extends { methods: infer M } ? M[keyof M] : never

@@ -222,6 +222,11 @@ export const codeAndSessionErrors: ErrorCase[] = [
   fails('ResendEmailCode', notFound('USER_NOT_FOUND'), 'the user is a machine', ({ machineId }) => ({
     userId: machineId,
   })),
+  fails('ResendMail', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown', mailId: 'x' })),
+  fails('ResendMail', precondition('MAIL_NOT_RESENDABLE'), 'it is none of this user', ({ human: { userId } }) => ({
+    userId,
+    mailId: 'unknown',
+  })),
   fails('CreateSession', credentialsInvalid, 'the user is unknown', () => signIn(unique('unknown')), anonymous),
   fails('CreateSession', credentialsInvalid, 'the password is wrong', ({ human }) => signIn(human.userName), anonymous),
   fails('DeleteSession', notFound('SESSION_NOT_FOUND'), 'the session is unknown', () => ({ sessionId: 'unknown' })),

@@ -46,6 +46,8 @@ export const webhookErrors: ErrorCase[] = [
   ),
   fails('ReplayFailedDeliveries', noWebhook, 'there is none', unknown),
   fails('GetDelivery', noDelivery, 'there is none', nothing),
+  fails('GetMail', notFound('MAIL_NOT_FOUND'), 'there is none', () => ({ mailId: 'unknown' })),
+  fails('TestMail', invalid, 'it is no address', () => ({ email: 'a b@example.com' }), { fields: ['email'] }),
   fails('ReplayDelivery', noDelivery, 'there is none', nothing),
   fails('SearchDeliveries', invalid, 'the cursor is none of ours', () => ({ cursor: 'x' }), { fields: ['cursor'] }),
 ]

@@ -15,6 +15,7 @@ import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/int
 import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
+import { MailServiceDefinition } from '#gen/roster/notifier/v1/mail_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
@@ -69,6 +70,7 @@ const definitions = [
   WebhookServiceDefinition,
   AuditServiceDefinition,
   DeliveryServiceDefinition,
+  MailServiceDefinition,
 ]
 const codecs = new Map<string, MethodDefinition<any, any>>(
   definitions.flatMap((definition) =>

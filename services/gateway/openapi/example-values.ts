@@ -26,6 +26,7 @@ export const exampleValues: Readonly<Record<string, unknown>> = {
     ].map((name) => [name, '01a21238-e7b4-7378-bef2-b3d2c25d664a']),
   ),
   authRequestId: '01a21238-e7b4-7378-bef2-b3d2c25d664a',
+  mailId: '01a21238-e7b4-7378-bef2-b3d2c25d664a',
   deliveryId: '01a21238-e7b4-7378-bef2-b3d2c25d664a',
   userGrantIds: ['01a21238-e7b4-7378-bef2-b3d2c25d664a'],
   clientId: 'shop-web',

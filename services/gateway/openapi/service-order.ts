@@ -19,6 +19,7 @@ export const serviceOrder = [
   'EventService',
   'WebhookService',
   'DeliveryService',
+  'MailService',
   'IdentityProviderService',
   'OrganizationIdentityProviderService',
   'AuditService',

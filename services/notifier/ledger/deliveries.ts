@@ -17,7 +17,7 @@ export interface DeliveryRow {
   error: string
   created_at: Date
   changed_at: Date
-  /** When its chain may go on, or it is tried again. Null for a mail, and if nothing waits. */
+  /** When its chain may go on, or it is tried again. Null if nothing waits. */
   due_at: Date | null
 }
 
@@ -25,7 +25,7 @@ export interface DeliveryRow {
 export function selectDeliveries(sql: Sql) {
   return sql`
     select position, id, kind, state, deliveries.organization_id, event_id, event_type, user_id, webhook_id, code_id,
-      deliveries.application_id, attempts, error, created_at, changed_at, coalesce(chains.due_at, logouts.due_at) as due_at
+      deliveries.application_id, attempts, error, created_at, changed_at, coalesce(chains.due_at, logouts.due_at, retry_at) as due_at
     from deliveries left join chains using (webhook_id, aggregate) left join logouts on logouts.delivery_id = id
   `
 }

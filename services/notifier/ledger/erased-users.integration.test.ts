@@ -124,6 +124,32 @@ test('a removal that can be undone takes nothing, until the user is erased', asy
   expect(JSON.stringify(await deliveries('y'))).not.toMatch(/gigi/i)
 })
 
+test('a mail loses its user and its reply, and gets no later one', async () => {
+  const report = (more: object) => sql`
+    select report_mails(${JSON.stringify([
+      {
+        code_id: 'code-m',
+        organization_id: 'acme',
+        user_id: 'm',
+        mail_kind: 'email-code',
+        expires_at: new Date(Date.now() + 60_000),
+        tries: 1,
+        of_recorded: false,
+        ...more,
+      },
+    ])}::text::jsonb)
+  `
+  const mail = async () => (await sql`select user_id, state, reply from deliveries where code_id = 'code-m'`)[0]
+  const expiresAt = new Date(Date.now() + 60_000).toISOString()
+  await takeIn('users', event('m', 'email.code.requested', { codeId: 'code-m', expiresAt }))
+  await report({ state: 'queued', reply: '451 greylisted', error: 'SMTP 451' })
+  expect(await mail()).toEqual({ user_id: 'm', state: 'queued', reply: '451 greylisted' })
+  await takeIn('users', event('m', 'removed'))
+  expect(await mail()).toEqual({ user_id: '', state: 'superseded', reply: null })
+  await report({ state: 'sent', reply: '250 queued', error: '' })
+  expect(await mail()).toEqual({ user_id: '', state: 'sent', reply: null })
+})
+
 test('PostgreSQL’s own samples have nothing of the deliveries', async () => {
   const samples = async () =>
     JSON.stringify(

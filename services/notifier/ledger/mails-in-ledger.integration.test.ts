@@ -24,7 +24,8 @@ describe('the ledger says of a mail', () => {
     const email = newAddress()
     house.mail.answer(email, ...Array.from({ length: 3 }, () => ({ at: 'RCPT TO', code: 451 }) as const))
     const { userId } = await house.addHuman({}, email)
-    await vi.waitFor(async () => expect(await mails(userId)).toEqual(['queued']), soon)
+    const refusal = 'queued: SMTP 451 4.1.1: the mail server refused the address.'
+    await vi.waitFor(async () => expect(await mails(userId)).toEqual([refusal]), soon)
     await vi.waitFor(async () => expect(await mails(userId)).toEqual(['sent']), soon)
   })
 
@@ -40,8 +41,11 @@ describe('the ledger says of a mail', () => {
     const email = newAddress()
     house.mail.answer(email, ...Array.from({ length: 50 }, () => ({ at: 'RCPT TO', code: 451 }) as const))
     const { userId } = await house.addHuman({}, email)
-    await vi.waitFor(async () => expect(await mails(userId)).toEqual(['queued']), soon)
+    await vi.waitFor(async () => expect((await mails(userId))[0]).toMatch(/^queued/), soon)
     await house.setEmail(userId, newAddress())
-    await vi.waitFor(async () => expect(await mails(userId)).toEqual(['superseded', 'sent']), soon)
+    await vi.waitFor(
+      async () => expect(await mails(userId)).toEqual([expect.stringMatching(/^superseded/), 'sent']),
+      soon,
+    )
   })
 })

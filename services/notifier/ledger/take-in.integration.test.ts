@@ -55,12 +55,21 @@ const mailsOf = async (userId: string) =>
   )
 
 const asked = 'email.code.requested'
-const drops = ['email.changed', 'email.verified', 'email.code.returned', 'removed']
+const drops = ['email.changed', 'email.verified', 'email.code.returned']
 
 test.each(drops)('%s drops a mail that waits since an earlier page', async (type) => {
   await takeIn(event(type, asked, `${type}-1`))
   await takeIn(event(type, type))
   expect(await mailsOf(type)).toEqual([`${type}-1 superseded`])
+})
+
+test('removed drops a mail that waits since an earlier page, which is then of no user', async () => {
+  await takeIn(event('r', asked, 'r-1'))
+  await takeIn(event('r', 'removed'))
+  expect(await mailsOf('r')).toEqual([])
+  expect(await sql`select state, user_id from deliveries where code_id = 'r-1'`).toEqual([
+    { state: 'superseded', user_id: '' },
+  ])
 })
 
 test('within a page, a change drops the mails of before, and none of after', async () => {

@@ -10,6 +10,8 @@ import type { Mailer } from './mailer.ts'
 import { kindOf, nameOf } from './mail-kinds.ts'
 import type { MailPlaces } from './mail-places.ts'
 import { laneOf, type MailJob } from './mail-queue.ts'
+import type { MailNote } from './mail-reports.ts'
+import { plainReply } from './plain-reply.ts'
 import { readRefusal, type Refusal } from './smtp-refusal.ts'
 
 export interface MailOnceOptions {
@@ -25,10 +27,15 @@ export type End = 'sent' | 'failed' | 'nothing'
 
 /**
  * Mails a code and records the outcome. `keep` puts the outcome into the job, so that the next try only records it.
- * `lastReason` is why the try before this one failed. Throws if the job must come again. The error's message, unlike its
- * cause, holds no code and no address.
+ * `note` hears what became of the try. `lastReason` is why the try before this one failed. Throws if the job must come
+ * again. The error's message, unlike its cause, holds no code and no address.
  */
-export type MailCode = (job: MailJob, keep: (job: MailJob) => Promise<void>, lastReason?: string) => Promise<End>
+export type MailCode = (
+  job: MailJob,
+  keep: (job: MailJob) => Promise<void>,
+  note: (note: MailNote) => void,
+  lastReason?: string,
+) => Promise<End>
 
 /** Milliseconds that the recording of an outcome may take before the job keeps the outcome. */
 const keepAfter = 200
@@ -44,18 +51,19 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
   const unrecorded = new BriefMap<string, Outcome>()
   const refused = throttled(log, 'the mail server takes no mail from us: see SMTP_URL, MAIL_FROM', 'error')
 
-  return (job, keep, lastReason) => {
+  return (job, ...rest) => {
     const running = underWay.get(job.codeId)
     if (running) return running
-    const started = attempt(job, keep, lastReason).finally(() => underWay.delete(job.codeId))
+    const started = attempt(job, ...rest).finally(() => underWay.delete(job.codeId))
     underWay.set(job.codeId, started)
     return started
   }
 
-  async function attempt(...[job, keep, lastReason]: Parameters<MailCode>): Promise<End> {
-    const outcome = unrecorded.get(job.codeId) ?? outcomeOf(job) ?? (await send(job, lastReason))
+  async function attempt(...[job, keep, note, lastReason]: Parameters<MailCode>): Promise<End> {
+    const outcome = unrecorded.get(job.codeId) ?? outcomeOf(job) ?? (await send(job, note, lastReason))
     if (!outcome) {
       mails.add(1, 'nothing')
+      note({ state: 'superseded', ofRecorded: true })
       return 'nothing'
     }
     unrecorded.set(job.codeId, outcome)
@@ -77,7 +85,7 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
     }
   }
 
-  async function send(job: MailJob, lastReason = ''): Promise<Outcome | undefined> {
+  async function send(job: MailJob, note: Note, lastReason = ''): Promise<Outcome | undefined> {
     const { userId, codeId, kind, expiresAt } = job
     const isLate = () => Date.parse(expiresAt) <= clock.time()
     let askedAt = 0
@@ -87,13 +95,13 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
     }
     // Users decides whether it is too late: the clock here may not be set yet.
     const code = await content()
-    if (!code) return isLate() ? late(lastReason) : undefined
+    if (!code) return isLate() ? late(note, lastReason) : undefined
     const domain = code.email.slice(code.email.lastIndexOf('@') + 1).toLowerCase()
     const isDue = async () => performance.now() - askedAt < freshForSending || (await content()) !== undefined
     return places.take({ domain, organizationId: laneOf(job) }, async (waited) => {
       const fresh = waited < freshFor ? code : await content()
-      const outcome = fresh && (await hand(job, fresh, isDue))
-      return outcome ?? (isLate() ? late(lastReason) : undefined)
+      const outcome = fresh && (await hand(job, fresh, note, isDue))
+      return outcome ?? (isLate() ? late(note, lastReason) : undefined)
     })
   }
 
@@ -103,22 +111,27 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
   async function hand(
     { codeId, kind = 'email-code' }: MailJob,
     content: EmailCode,
+    note: Note,
     isDue: () => Promise<boolean>,
   ): Promise<Outcome | undefined> {
     const began = performance.now()
     // That users does not answer is not the mail server's fault.
     let unanswered: unknown
     const ask = () => isDue().catch((error) => ((unanswered = error), false))
+    const sent = content.kind ? nameOf(content.kind) : kind
     try {
-      const sent = content.kind ? nameOf(content.kind) : kind
-      if (!(await mailer.send(sent, codeId, content, ask))) {
+      const reply = await mailer.send(sent, codeId, content, ask)
+      if (reply === false) {
         if (unanswered !== undefined) throw unanswered
         return undefined
       }
+      note({ kind: sent, state: 'sent', error: '', reply: plainReply(reply, content) })
     } catch (error) {
       if (error === unanswered) throw error
       const refusal = readRefusal(error)
       mails.add(1, outcomeLabel(refusal))
+      const reply = plainReply((error as { response?: unknown }).response, content)
+      note({ kind: sent, state: refusal.permanent ? 'failed' : 'queued', error: refusal.reason, reply })
       if (refusal.permanent) return { failure: refusal.reason }
       // Without the cause, which may hold an address.
       if (refusal.ours) refused(new Error(refusal.reason), { codeId })
@@ -130,12 +143,19 @@ export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions)
   }
 }
 
-function late(lastReason: string): Outcome {
+type Note = Parameters<MailCode>[2]
+
+/** So begins the reason of a mail that was given up when its time was over. */
+export const tooLate = 'Its time was over'
+
+function late(note: Note, lastReason: string): Outcome {
   mails.add(1, 'late')
-  const failure = 'Its time was over before the mail server took the mail.'
   // Users takes no other characters.
   const reason = lastReason.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300)
-  return { failure: reason === '' ? failure : `${failure} The last try: ${reason}` }
+  const over = `${tooLate} before the mail server took the mail.`
+  const failure = reason === '' ? over : `${over} The last try: ${reason}`
+  note({ state: 'failed', error: failure, ofRecorded: true })
+  return { failure }
 }
 
 function outcomeLabel({ permanent, ours, answered }: Refusal): string {

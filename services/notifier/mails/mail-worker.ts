@@ -8,6 +8,7 @@ import { type MailUsers, openMailCalls } from './mail-calls.ts'
 import { openMailPlaces } from './mail-places.ts'
 import { mailOnce, type MailOnceOptions, type End } from './mail-once.ts'
 import { type MailJob, mailQueueName, spanOfJobs } from './mail-queue.ts'
+import type { MailReports } from './mail-reports.ts'
 import { queuePrefix } from '../redis.ts'
 
 // If a worker was killed, its job is free when the lock ends, and one of the next two looks finds it.
@@ -22,6 +23,7 @@ const processing = spanOfJobs('process', 'consumer')
 export interface WorkerOptions extends Pick<MailOnceOptions, 'mailer' | 'clock' | 'log'> {
   redis: Redis
   users: MailUsers
+  reports: MailReports
   /** Mails that may be under way to the mail server at a time. */
   concurrency: number
 }
@@ -32,13 +34,18 @@ export interface MailWorker extends Service {
 }
 
 /** Starts to work on the jobs. If one throws, it comes again until its code has expired. */
-export function startMailWorker({ redis, users, concurrency, mailer, clock, log }: WorkerOptions): MailWorker {
+export function startMailWorker({ redis, users, reports, concurrency, mailer, clock, log }: WorkerOptions): MailWorker {
   const mail = mailOnce({ users: openMailCalls(users, clock), places: openMailPlaces(concurrency), mailer, clock, log })
   const worker = new Worker<MailJob, End>(
     mailQueueName,
     (job) =>
       below(processing, job.data.traceparent, () =>
-        mail(job.data, (changed) => job.updateData(changed), job.failedReason),
+        mail(
+          job.data,
+          (changed) => job.updateData(changed),
+          (note) => reports.note(job.data, { ...note, tries: job.attemptsMade + 1 }),
+          job.failedReason,
+        ),
       ),
     {
       connection: redis,
@@ -52,8 +59,13 @@ export function startMailWorker({ redis, users, concurrency, mailer, clock, log 
       // Seconds that a wait for new jobs may take. During such a wait, BullMQ at times misses that a job became due.
       drainDelay: 1,
       settings: {
-        backoffStrategy: (tries, _type, _error, job) =>
-          retryDelay(tries, (job as Job<MailJob>).data.expiresAt, clock.time()),
+        backoffStrategy(tries, _type, _error, job) {
+          const { data } = job as Job<MailJob>
+          const delay = retryDelay(tries, data.expiresAt, clock.time())
+          const retryAt = new Date(clock.time() + delay)
+          if (delay >= 0) reports.note(data, { state: 'queued', tries, retryAt, ofRecorded: true })
+          return delay
+        },
       },
     },
   )

@@ -14,10 +14,10 @@ export interface Mailer {
   /** Whether the mail server lets somebody like us in. Rejects where not. */
   verify(): Promise<unknown>
   /**
-   * Resolves once the mail server took the mail: true. Rejects with an error that `readRefusal` reads. Once the server is
-   * ready for the mail, asks whether it is still due. If not, keeps it back: false.
+   * Resolves once the mail server took the mail, with its reply. Rejects with an error that `readRefusal` reads. Once the
+   * server is ready for the mail, asks whether it is still due. If not, keeps it back: false.
    */
-  send(kind: MailName, id: string, content: EmailCode, isDue?: () => Promise<boolean>): Promise<boolean>
+  send(kind: MailName, id: string, content: EmailCode, isDue?: () => Promise<boolean>): Promise<string | false>
   /** Ends the connections. Mails under way fail. */
   close(): void
 }

@@ -11,10 +11,10 @@ export interface SmtpPool {
   /** Whether the mail server lets somebody like us in. Rejects where not. */
   verify(): Promise<unknown>
   /**
-   * Sends a whole mail to one address. Resolves once the mail server took it: true. Once the server is ready for the
-   * mail, which may take minutes, asks whether it is still due. If not, keeps it back: false.
+   * Sends a whole mail to one address. Resolves once the mail server took it, with its reply. Once the server is ready for
+   * the mail, which may take minutes, asks whether it is still due. If not, keeps it back: false.
    */
-  send(from: string, to: string, mail: string, isDue?: () => Promise<boolean>): Promise<boolean>
+  send(from: string, to: string, mail: string, isDue?: () => Promise<boolean>): Promise<string | false>
   /** Ends the connections. Mails under way fail. */
   close(): void
 }
@@ -37,8 +37,8 @@ export function openSmtpPool({ readyWithin, ...options }: SmtpPoolOptions): Smtp
       ({ queueEntry }) => queueEntry?.mail === message,
     )
 
-  function send(from: string, to: string, mail: string, isDue = async () => true): Promise<boolean> {
-    const { promise, resolve, reject } = Promise.withResolvers<boolean>()
+  function send(from: string, to: string, mail: string, isDue = async () => true): Promise<string | false> {
+    const { promise, resolve, reject } = Promise.withResolvers<string | false>()
     const aborting = new AbortController()
     const end = (settle: () => void) => (settle(), aborting.abort())
     const timer = setTimeout(() => end(() => reject(notReady())), readyWithin)
@@ -49,9 +49,9 @@ export function openSmtpPool({ readyWithin, ...options }: SmtpPoolOptions): Smtp
     }
     const stream = streamOf((to) => void whenReady(to).catch((error) => end(() => reject(error))))
     const message = written({ from, to: [to] }, stream, aborting.signal)
-    pool.send(message, (error) => {
+    pool.send(message, (error, info) => {
       clearTimeout(timer)
-      if (!error) return resolve(true)
+      if (!error) return resolve(info!.response)
       const worn = refusesSenderForNow(error) ? connectionOf(message) : undefined
       if (!worn) return reject(error)
       // Once the pool has taken the mail from it.

@@ -3,6 +3,15 @@ create or replace function mail_of(code text) returns text language sql stable a
   select id from deliveries where kind = 'mail' and code_id = code
 $$;
 
+-- What the mail is for that an event asks for, as far as the event says.
+create or replace function mail_kind_of(event_type text) returns text language sql immutable as $$
+  select case event_type
+    when 'roster.user.password.code.requested.v1' then 'password-reset'
+    when 'roster.user.email.notice.requested.v1' then 'email-changed'
+    else 'email-code'
+  end
+$$;
+
 -- The fields of users' events that identify a user. A test compares them with proto/.
 create or replace function personal_fields() returns text[] language sql immutable as $$
   select '{userName,profile,email,firstName,lastName,nickName,displayName,preferredLanguage,gender,name,description,
@@ -20,7 +29,47 @@ create or replace function forget_users(ids text[]) returns void language sql as
     and aggregate = any(array(
       select type || '/' || id
       from unnest(ids) id, unnest('{user,user.email.code,user.email.notice,user.password.code,user.signin}'::text[]) type
-    ))
+    ));
+  -- The row of a mail stays for the numbers of its organization, and is no one's any more.
+  update deliveries set user_id = '', reply = null where mail_kind is not null and user_id = any(ids)
+$$;
+
+-- Notes what became of tries to mail.
+--   reports: [{code_id, state, of_recorded, organization_id, user_id, mail_kind, expires_at, tries, error, reply, retry_at}], each code
+--            once; state: queued, sent, failed or superseded
+--            of_recorded: without effect where the mail has no row yet
+--            error, reply, retry_at: missing where they stay
+-- A report may come before or after the events of the mail, and alone for a mail that has none.
+create or replace function report_mails(reports jsonb) returns void language sql as $$
+  insert into deliveries as d (
+    id, kind, state, organization_id, event_id, event_type, user_id, code_id, mail_kind, expires_at, attempts, error, reply,
+    retry_at, queued_at, created_at, changed_at
+  )
+  select gen_random_uuid()::text, 'mail', r.state, r.organization_id, '', '', r.user_id, r.code_id, r.mail_kind, r.expires_at,
+    r.tries, coalesce(r.error, ''), r.reply, r.retry_at, roster_now(), roster_now(), roster_now()
+  from jsonb_to_recordset(reports) as r (
+    code_id text, state text, of_recorded boolean, organization_id text, user_id text, mail_kind text, expires_at timestamptz,
+    tries int, error text, reply text, retry_at timestamptz
+  )
+  where r.state <> 'superseded' and (not r.of_recorded or mail_of(r.code_id) is not null)
+  -- In one order, so that two notifiers do not wait for each other.
+  order by r.code_id
+  on conflict (code_id) where kind = 'mail' do update set
+    state = excluded.state,
+    -- Only a try that reached the mail server knows what the mail turned out to be.
+    mail_kind = case when excluded.reply is null then coalesce(d.mail_kind, excluded.mail_kind) else excluded.mail_kind end,
+    attempts = greatest(d.attempts, excluded.attempts),
+    error = case when excluded.error = '' and excluded.state = 'queued' then d.error else excluded.error end,
+    -- Of an erased user nothing is kept.
+    reply = case when d.user_id = excluded.user_id then coalesce(excluded.reply, d.reply) end,
+    retry_at = coalesce(excluded.retry_at, d.retry_at), changed_at = roster_now()
+  where d.state = 'queued' or excluded.state <> 'queued';
+
+  -- Only events say that a mail which they asked for is superseded: a job that found nothing to do may be the second one
+  -- of a mail that went out.
+  update deliveries d set state = 'superseded', changed_at = roster_now()
+  from jsonb_to_recordset(reports) as r (code_id text, state text)
+  where r.state = 'superseded' and d.kind = 'mail' and d.code_id = r.code_id and d.state = 'queued' and d.event_id = ''
 $$;
 
 -- The delivery that is next in a chain. One index alone has this order: by conditions of equality PostgreSQL may read
@@ -116,16 +165,20 @@ begin
     end if;
     if mail.what = 'requested' then
       insert into deliveries (
-        id, kind, state, organization_id, event_id, event_type, user_id, code_id, expires_at, queued_at, created_at, changed_at
+        id, kind, state, organization_id, event_id, event_type, user_id, code_id, mail_kind, expires_at, queued_at, created_at,
+        changed_at
       )
       values (
         mail.id, 'mail', 'queued', mail.organization_id, mail.event_id, mail.event_type, mail.user_id, mail.code_id,
-        mail.expires_at, mail.at, mail.at, mail.at
+        mail_kind_of(mail.event_type), mail.expires_at, mail.at, mail.at, mail.at
       )
-      on conflict do nothing;
+      -- The mail may have been tried before its event is read: `report_mails`.
+      on conflict (code_id) where kind = 'mail' do update
+      set event_id = excluded.event_id, event_type = excluded.event_type, created_at = excluded.created_at
+      where deliveries.event_id = '';
     elsif mail.what in ('sent', 'failed') then
       update deliveries
-      set state = mail.what, error = coalesce(mail.failure, ''), attempts = attempts + 1, changed_at = mail.at
+      set state = mail.what, error = coalesce(mail.failure, ''), attempts = greatest(attempts, 1), changed_at = mail.at
       where id = mail_of(mail.code_id) and state = 'queued';
     elsif mail.what = 'rejected' then
       update deliveries

@@ -8,6 +8,7 @@ import postgres from 'postgres'
 import { expect, vi } from 'vitest'
 import { DeliveryServiceDefinition, type SearchDeliveriesRequest } from '#gen/roster/notifier/v1/delivery_service'
 import { type AddWebhookRequest, WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { MailServiceDefinition, type SearchMailsRequest } from '#gen/roster/notifier/v1/mail_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { Gender } from '#gen/roster/users/v1/user'
@@ -90,9 +91,11 @@ export async function openHouse() {
     request: Q,
     service = UserServiceDefinition.fullName as string,
     organizationId = 'default',
+    caller = callerOf('IAM_OWNER'),
+    within = 10_000,
   ): Promise<R> {
     const call = {
-      caller: callerOf('IAM_OWNER'),
+      caller,
       organizationId,
       requestId: '',
       clientAddress: '',
@@ -100,7 +103,7 @@ export async function openHouse() {
     }
     const subject = `${service}.${name}`
     const bytes = requestType.encode(request).finish()
-    const answer = await callBytes(natsOfGateway, subject, bytes, { ...call, deadline: Date.now() + 10_000 })
+    const answer = await callBytes(natsOfGateway, subject, bytes, { ...call, deadline: Date.now() + within })
     return responseType.decode(answer.bytes)
   }
 
@@ -165,6 +168,16 @@ export async function openHouse() {
       const named = (state: number) => Object.entries(states).find(([, number]) => number === state)![0]
       return deliveries.toReversed().map((delivery) => ({ ...delivery, state: named(delivery.state) }))
     },
+    /** Searches mails as a caller of an organization, oldest first. */
+    async mails(request: Partial<SearchMailsRequest>, organizationId?: string) {
+      const all = { userId: '', state: 0, limit: 1000, cursor: '', ...request }
+      const { searchMails } = MailServiceDefinition.methods
+      const { mails } = await ask(searchMails, all, MailServiceDefinition.fullName, organizationId)
+      return mails.toReversed()
+    },
+    /** Sends a test mail, by a call that may take `within` milliseconds. */
+    testMail: (email: string, within: number) =>
+      ask(MailServiceDefinition.methods.testMail, { email }, MailServiceDefinition.fullName, '', undefined, within),
     replayFailed: (webhookId: string, organizationId?: string) =>
       ask(
         DeliveryServiceDefinition.methods.replayFailedDeliveries,
@@ -189,7 +202,10 @@ export async function openHouse() {
       `
       return row!.email
     },
-    setEmail: (userId: string, email: string) => ask(UserServiceDefinition.methods.setEmail, { userId, email }),
+    verifyEmail: (userId: string, verificationCode: string) =>
+      ask(UserServiceDefinition.methods.verifyEmail, { userId, verificationCode }),
+    setEmail: (userId: string, email: string, caller?: Caller) =>
+      ask(UserServiceDefinition.methods.setEmail, { userId, email }, undefined, undefined, caller),
     /** Waits until every connection to NATS is there again after NATS was away. */
     natsIsBack: () =>
       vi.waitFor(() => expect(nats.map((each) => each.connected())).not.toContain(false), { timeout: 20_000 }),

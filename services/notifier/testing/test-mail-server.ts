@@ -23,6 +23,8 @@ export interface TestMailServer {
   triesFor(address: string): number
   /** Sets the answers to the next mails for an address. The server takes later mails. */
   answer(address: string, ...answers: Answer[]): void
+  /** Sets what the server says as it takes mails for an address, from the mail's text. */
+  reply(address: string, write: (mail: string) => string): void
   /** Sets work to do after a whole mail came and before the server accepts it. */
   beforeAccepting(work: (address: string) => Promise<void>): void
   /** Cuts every connection and refuses new ones, until `resume`. */
@@ -36,6 +38,7 @@ export async function startTestMailServer(): Promise<TestMailServer> {
   const tries: string[] = []
   const names = new Set<string>()
   const answers = new Map<string, Answer[]>()
+  const replies = new Map<string, (mail: string) => string>()
   let beforeAccepting = async (_address: string) => {}
 
   function refusal(address: string, at: Answer['at']): Error | undefined {
@@ -45,12 +48,13 @@ export async function startTestMailServer(): Promise<TestMailServer> {
     return Object.assign(new Error(`${next.code < 500 ? 4 : 5}.1.1 <${address}> not now`), { responseCode: next.code })
   }
 
-  async function take(address: string, stream: NodeJS.ReadableStream): Promise<void> {
+  async function take(address: string, stream: NodeJS.ReadableStream): Promise<string | undefined> {
     const email = await PostalMime.parse(await buffer(stream))
     const refused = refusal(address, 'DATA')
     if (refused) throw refused
     mails.push({ address, email })
     await beforeAccepting(address)
+    return replies.get(address)?.(email.text ?? '')
   }
 
   const create = () =>
@@ -63,7 +67,7 @@ export async function startTestMailServer(): Promise<TestMailServer> {
         callback(refusal(address, 'RCPT TO'))
       },
       onData(stream, { envelope }, callback) {
-        take(envelope.rcptTo[0]!.address, stream).then(() => callback(), callback)
+        take(envelope.rcptTo[0]!.address, stream).then((text) => callback(null, text), callback)
       },
     }).on('error', () => {})
 
@@ -84,6 +88,7 @@ export async function startTestMailServer(): Promise<TestMailServer> {
     greetedAs: () => [...names],
     triesFor: (address) => tries.filter((tried) => tried === address).length,
     answer: (address, ...next) => void answers.set(address, next),
+    reply: (address, write) => void replies.set(address, write),
     beforeAccepting: (work) => void (beforeAccepting = work),
     async pause() {
       for (const connection of server.connections) connection.close()

@@ -5,10 +5,12 @@ import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
 import type { WebhookWorker } from './webhook-worker.ts'
+import { tooLate } from '../mails/mail-once.ts'
 
 const pruneEvery = 60 * 60_000
 const portion = 1000
 const keptFor = 30
+const unknownEnd = `${tooLate}, and what became of it is not known.`
 /** Milliseconds after the end of a delivery's time, for a last try that is under way. */
 const lastTryWithin = 60_000
 
@@ -103,6 +105,18 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
   }
 
   async function prune(stopped: AbortSignal) {
+    // Of a mail without events, whose notifier died before it could say what became of it.
+    await inPortions(
+      stopped,
+      () => sql`
+        update deliveries set state = 'failed', error = ${unknownEnd}, changed_at = roster_now()
+        where position in (
+          select position from deliveries
+          where kind = 'mail' and state = 'queued' and expires_at < roster_now() - interval '1 day'
+          limit ${portion}
+        )
+      `,
+    )
     const old = sql`state <> 'queued' and changed_at < roster_now() - make_interval(days => ${keptFor})`
     await deleteInPortions(sql, 'deliveries', old, stopped)
     await deleteInPortions(sql, 'webhook_secrets', sql`expires_at < roster_now()`, stopped)

@@ -51,6 +51,7 @@ const requests: Record<string, JsonObject> = {
   RemoveOTPEmail: { userId: 'unknown' },
   ResendInviteCode: { userId: 'unknown' },
   ResendInvitation: { invitationId: 'x' },
+  ResendMail: { userId: 'x', mailId: 'x' },
   RevokeInvitation: { invitationId: 'x' },
   SetClientSecretExpiration: { projectId: 'unknown', appId: 'x', secretId: 'y' },
   VerifyInviteCode: { userId: 'unknown', verificationCode: 'x' },

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { shiftClock } from '#test/support/shift-clock'
+import type { RosterError } from '#lib/errors'
+import { anonymous } from '#lib/rpc/caller'
+import { MailKind } from '#gen/roster/users/v1/internal_service'
+import { addHumanUser } from '../../directory/operations/user/add-human-user.ts'
+import { setPassword } from '../../directory/operations/password/set-password.ts'
+import { getEmailCode } from '../../internal/get-email-code.ts'
+import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
+import { passwordReset } from './password-reset.ts'
+import { mailCode } from './request-password-reset.ts'
+import { resendMail } from './resend-mail.ts'
+
+let database: TestDatabase
+let users: TestUsers
+let grants: { stop(): Promise<void> }
+
+beforeAll(async () => {
+  database = await createDatabase()
+  users = await openUsers(database.urls.users, { PUBLIC_URL: 'https://id.example.com' })
+  grants = await serveDomains({}, { manager: ['IAM_USER_MANAGER'], chief: ['IAM_OWNER'] })
+})
+afterAll(async () => {
+  await grants?.stop()
+  await users?.stop()
+  await database?.drop()
+})
+
+const as = (userId: string, role: string) => ({
+  ...callIn('acme'),
+  caller: { ...anonymous, userId, instanceRoles: [role] },
+})
+const manager = () => as('manager', 'IAM_USER_MANAGER')
+
+async function newHuman(userId: string = randomUUID()) {
+  const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 as const }
+  const verification = { $case: 'isVerified' as const, value: true }
+  const email = { email: `${randomUUID()}@example.com`, verification }
+  await addHumanUser.handle(users, { userId, userName: userId, profile, email }, as('chief', 'IAM_OWNER'))
+  return userId
+}
+
+/** The mail with a code for a new password that waits, and its link. */
+async function waiting(userId: string) {
+  const [row] = await users.sql<{ mail_id: string }[]>`
+    select mail_id from unsent_mails where user_id = ${userId} and kind = 'password-reset'
+    order by requested_at desc limit 1
+  `
+  const mailId = row!.mail_id
+  const kind = MailKind.MAIL_KIND_PASSWORD_RESET
+  const { code } = await getEmailCode(users, { userId, codeId: mailId, kind, mails: [] })
+  return { mailId, code: code!.code, url: code!.url }
+}
+
+const resend = (userId: string, mailId: string, call = manager()) =>
+  resendMail(users, { userId, mailId }, call).then(
+    () => 'done',
+    ({ reason }: RosterError) => reason,
+  )
+
+async function later(seconds: number, act: () => Promise<void>): Promise<void> {
+  try {
+    await shiftClock(users.sql, `${seconds} seconds`)
+    await act()
+  } finally {
+    await shiftClock(users.sql, '0 seconds')
+  }
+}
+
+test('a code for a new password is mailed again within its limits, with its link, until there is a new password', async () => {
+  const userId = await newHuman()
+  const urlTemplate = 'https://app.example.com/reset?code={{.Code}}'
+  await passwordReset.handle(users, { userId, medium: { $case: 'sendLink', value: { urlTemplate } } }, manager())
+  const first = await waiting(userId)
+  expect(await resend(userId, first.mailId)).toBe('CODE_THROTTLED')
+  await later(61, async () => {
+    expect(await resend(userId, first.mailId)).toBe('done')
+    const second = await waiting(userId)
+    expect(second.code).not.toBe(first.code)
+    expect(second.url).toContain('https://app.example.com/reset?')
+    expect(await resend(userId, first.mailId)).toBe('MAIL_NOT_RESENDABLE')
+    const newPassword = { password: `Password-${randomUUID()}`, changeRequired: false }
+    await setPassword.handle(users, { userId, newPassword, verification: undefined } as never, manager())
+    expect(await resend(userId, second.mailId)).toBe('MAIL_NOT_RESENDABLE')
+  })
+})
+
+test('the code of a person who forgot the password inside a sign-in leads to the page that any sign-in knows', async () => {
+  const userId = await newHuman()
+  const asked = { codeId: randomUUID(), urlTemplate: 'https://id.example.com/ui/login/x/reset#code={{.Code}}' }
+  await mailCode(users, userId, { ...callIn('acme'), clientAddress: randomUUID(), caller: anonymous }, asked)
+  const { mailId } = await waiting(userId)
+  expect(mailId).toBe(asked.codeId)
+  await later(61, async () => {
+    expect(await resend(userId, mailId)).toBe('done')
+    expect((await waiting(userId)).url).toMatch(/^https:\/\/id\.example\.com\/ui\/reset-password/)
+  })
+})
+
+test('a manager sends nothing to whom they may not send it by its own operation', async () => {
+  const userId = await newHuman('chief')
+  await passwordReset.handle(users, { userId, medium: undefined }, as('other', 'IAM_OWNER'))
+  const { mailId } = await waiting(userId)
+  await later(61, async () => {
+    expect(await resend(userId, mailId)).toBe('PERMISSION_DENIED')
+    expect(await resend(userId, mailId, as('other', 'IAM_OWNER'))).toBe('done')
+  })
+})
