@@ -24,7 +24,7 @@ describe('a mail is found by its user, with', () => {
       .poll(() => only(userId), soon)
       .toMatchObject({
         state: MailState.MAIL_STATE_ACCEPTED,
-        kind: 'email-code',
+        kind: 'invitation',
         organizationId: 'default',
         attempts: 1,
         reply: expect.stringMatching(/^250 /),
@@ -73,7 +73,7 @@ describe('a mail is found by its user, with', () => {
     await house.verifyEmail(userId, /code=([A-Z0-9]+)/.exec(house.mail.mailsTo(email)[0]!.text!)![1]!)
     await house.setEmail(userId, newAddress(), { ...callerOf('ORG_OWNER'), userId })
     const kinds = async () => (await house.mails({ userId })).map(({ kind }) => kind).toSorted()
-    await expect.poll(kinds, soon).toEqual(['email-changed-take-back', 'email-code', 'email-code'])
+    await expect.poll(kinds, soon).toEqual(['email-changed-take-back', 'email-code', 'invitation'])
   })
 
   test('nothing of a reply that repeats the name, the address, the code or the link, which no table and no log has', async () => {

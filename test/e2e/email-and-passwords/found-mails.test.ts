@@ -31,7 +31,7 @@ test.skipIf(!hasMailbox())(
     const [home, another] = [await newOrganization(), await newOrganization()]
     const { userId } = await newHuman(home, { email: uniqueEmail(), verification: { sendCode: {} } })
     const mail = await accepted(home, userId)
-    expect(mail).toMatchObject({ kind: 'email-code', userId })
+    expect(mail).toMatchObject({ kind: 'invitation', userId })
     expect(mail.reply).toMatch(/^250 /)
     const { mailId } = mail
     expect(ok(await call('GetMail', { mailId }, admin(home))).mail).toEqual(mail)
