@@ -54,7 +54,7 @@ async function countUse(sql: Sql): Promise<void> {
       const over = await endOfUses(transaction as unknown as Sql, [use])
       if (!over) await transaction`insert into uses (key, used_at) values (${use.key}, roster_moment())`
       return over
-    }) as Promise<Date | undefined>,
+    }),
   )
   if (!until) return
   const retryAfter = Math.max(1, Math.ceil((until.getTime() - Date.now()) / 1000))

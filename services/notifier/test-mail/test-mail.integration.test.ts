@@ -78,7 +78,7 @@ async function startIndiscreetServer(method: string): Promise<string> {
   }).on('error', () => {})
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
-  onTestFinished(() => void server.close())
+  onTestFinished(() => server.close())
   return `127.0.0.1:${(server.server.address() as AddressInfo).port}`
 }
 
