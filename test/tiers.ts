@@ -76,12 +76,16 @@ export const waiting = [
   'test/{waits,quiet-outages,start-without-postgres}.test.ts',
 ]
 
-/** Files that take more than a minute, the longest first. */
+/**
+ * Files that take more than forty seconds, the longest first. A short text may take long, and would come last, as those
+ * do that are not named here.
+ */
 export const longest = [
   'services/gateway/pages/login/login.browser.test.ts',
   'test/e2e/every-operation/indexes.test.ts',
   'test/upgrade/upgrade.test.ts',
   'test/clients/relying-parties/relying-parties.test.ts',
+  'test/faults/faults.test.ts',
   'deploy/local/start.integration.test.ts',
   'test/clients/oauth/oauth-clients.test.ts',
   'test/clients/proto/proto-clients.test.ts',
@@ -90,10 +94,20 @@ export const longest = [
   'services/notifier/webhooks/webhook-queue.integration.test.ts',
   'services/notifier/webhooks/webhooks.integration.test.ts',
   'operator/verify/verify.integration.test.ts',
+  'test/clients/sign-in/node-pages.test.ts',
+  'test/clients/sign-in/python.test.ts',
   'test/e2e/migration/migrate-zitadel.test.ts',
   'test/waits.test.ts',
+  'test/rpc/one-meaning.integration.test.ts',
   'test/start-without-postgres.test.ts',
+  'test/e2e/every-operation/openapi.test.ts',
   'test/e2e/organizations/last-owner-mix.test.ts',
-  'test/clients/sign-in/python.test.ts',
-  'test/clients/sign-in/node-pages.test.ts',
+  'test/e2e/sessions/back-channel-logout.test.ts',
+  'operator/erasure/erasure-report.integration.test.ts',
+  'test/e2e/explain/agreement.test.ts',
+  'lib/outbox/republish.integration.test.ts',
+  'services/gateway/rate-limits/memory-of-attacks.integration.test.ts',
+  'test/faults/refresh-tabs.test.ts',
+  'services/users/sessions/answers-in-time.integration.test.ts',
+  'services/gateway/openapi/docs.browser.test.ts',
 ]

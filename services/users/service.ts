@@ -78,12 +78,12 @@ import {
   getActiveIdentityProviders,
   getDomainSettings,
   getGeneralSettings,
-  getLegalAndSupportSettings,
   getLockoutSettings,
   getPasswordComplexitySettings,
   getPasswordExpirySettings,
   getSecuritySettings,
 } from './sessions/operations/fixed-settings.ts'
+import { getLegalAndSupportSettings } from './sessions/operations/get-legal-and-support-settings.ts'
 import { getBrandingSettings } from './sessions/operations/get-branding-settings.ts'
 import { getLoginSettings } from './sessions/operations/get-login-settings.ts'
 import { getLoginPolicy } from './sessions/operations/get-login-policy.ts'

@@ -65,9 +65,11 @@ test('only what checks or sends a secret without a token is closed to pages of o
     '/roster.users.v1.PasswordService/ResetPassword',
     '/roster.users.v1.SessionService/CreateSession',
     '/roster.users.v1.UserService/VerifyEmail',
+    '/roster.users.v1.UserService/VerifyInviteCode',
     '/zitadel.session.v2.SessionService/CreateSession',
     '/zitadel.session.v2beta.SessionService/CreateSession',
     '/zitadel.user.v2.UserService/VerifyEmail',
+    '/zitadel.user.v2.UserService/VerifyInviteCode',
     '/zitadel.user.v2beta.UserService/VerifyEmail',
   ])
 })

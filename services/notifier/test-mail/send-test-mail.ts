@@ -44,7 +44,16 @@ function written({ MAIL_FROM: from, host }: Config, to: string, signal: AbortSig
   const id = randomUUID()
   const subject = `Test mail of ${host}`
   const text = `This mail was sent by an administrator of ${host}, to see whether its mails arrive.\n`
-  const raw = compose({ from, to, id, date: new Date(), language: 'en', subject, text, html: `<p>${text}</p>\n` })
+  const raw = compose({
+    from,
+    to,
+    id,
+    date: new Date(Date.now()),
+    language: 'en',
+    subject,
+    text,
+    html: `<p>${text}</p>\n`,
+  })
   const message = {
     getEnvelope: () => ({ from: from.address, to: [to] }),
     messageId: () => `<${id}@${from.domain}>`,

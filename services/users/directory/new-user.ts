@@ -1,11 +1,10 @@
 import { canonicalName } from '#lib/search/canonical-name'
 import { RosterError } from '#lib/errors'
-import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
+import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Profile } from './events/human.ts'
-import { type Invitation, invitationKey } from './events/invitation.ts'
+import type { Invitation } from './events/invitation.ts'
 import type { User } from './events/user.ts'
-import { type StatusKey, statuses } from './organizations/statuses.ts'
 
 /** The kind of the unique keys that hold user names. Their scope is the organization. */
 export const userNameKind = 'user_name'
@@ -43,13 +42,6 @@ export function newProfile({
     preferredLanguage,
     gender,
   }
-}
-
-export type NewUserKeys = StatusKey & { invitation: AggregateKey<Invitation> }
-
-/** What a new user depends on. The person of an invitation gets its id, so nobody else may. */
-export function newUserReads(userId: string, organizationId: string): NewUserKeys {
-  return { status: statuses.key(organizationId), invitation: invitationKey(userId) }
 }
 
 /** Throws ALREADY_EXISTS USER_ID_TAKEN where the aggregate exists already, or an invitation has the id. */

@@ -51,7 +51,7 @@ test.each([
   ['on the page', ['unknown', 'known'], browserOf],
 ])('%s a wrong password takes as long for %j', { timeout: 300_000 }, async (_, names, begin) => {
   const tryName = await begin()
-  await expectEqualTimes(names, { tries: 200, share: 0.05 }, async (name) => {
+  await expectEqualTimes(names, { tries: 80, share: 0.05 }, async (name) => {
     await tryName(name)
     // Too many failures of a name, or of an address, have another answer.
     await users.sql`delete from turns`

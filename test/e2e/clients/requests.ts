@@ -23,16 +23,18 @@ export function requestsOf(operation: Operation, values: Record<string, string>)
   return [...new Set(all)].map((text) => JSON.parse(text) as JsonObject)
 }
 
-function withValues(desc: DescMessage, json: JsonObject, values: Record<string, string>): JsonObject {
+function withValues(desc: DescMessage, json: JsonObject, values: Record<string, string>, isOfList = false): JsonObject {
   const changed = { ...json }
   for (const field of desc.fields) {
     const { jsonName, message, fieldKind } = field
     if (message && fieldKind === 'message' && message.typeName.startsWith('roster.') && changed[jsonName])
-      changed[jsonName] = withValues(message, changed[jsonName] as JsonObject, values)
+      changed[jsonName] = withValues(message, changed[jsonName] as JsonObject, values, isOfList)
     if (message && fieldKind === 'list' && message.typeName.startsWith('roster.') && Array.isArray(changed[jsonName]))
-      changed[jsonName] = changed[jsonName].map((one) => withValues(message, one as JsonObject, values))
+      changed[jsonName] = changed[jsonName].map((one) => withValues(message, one as JsonObject, values, true))
     // Of a oneof, one member alone is set.
     if (field.oneof?.fields.some((other) => other !== field && changed[other.jsonName] !== undefined)) continue
+    // Of a list, such as the queries of a search, the enums stay.
+    if (field.enum && isOfList) continue
     const value = field.enum ? field.enum.values.at(-1)!.name : values[jsonName]
     if (value === undefined || (!field.enum && field.scalar !== ScalarType.STRING)) continue
     const candidate = { ...changed, [jsonName]: fieldKind === 'list' ? [value] : value }

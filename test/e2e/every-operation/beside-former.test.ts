@@ -87,6 +87,8 @@ describe.skipIf(byUrl)(`while a replica of the former release runs${why},`, () =
       const request = requests[name] ?? expect.fail(`a whole request of ${name} is missing here`)
       expect([name, await ask(name, request)]).toEqual([name, 'UPGRADE_UNDER_WAY'])
       expect([name, await ask(name, {})]).toEqual([name, 'VALIDATION_FAILED'])
+      // The code is its proof.
+      if (name === 'VerifyInviteCode') continue
       expect(reason(await call(name as Operation, request, { url: house.url }))).toBe('TOKEN_MISSING')
     }
   })

@@ -56,6 +56,17 @@ describe.each(over('json'))('what holds for people who sign in, over $encoding:'
     expect((await read('GetBrandingSettings')).settings).toMatchObject({ ...ofInstance, themeMode: 'THEME_MODE_AUTO' })
   })
 
+  test('so are the links, each by itself', async () => {
+    const organization = await newOrganization()
+    const links = { privacyPolicyLink: 'https://example.com/privacy', tosLink: 'https://example.com/terms' }
+    ok(await call('UpdateLoginPolicy', { settings: links }, admin(organization)))
+    expect(ok(await call('GetLegalAndSupportSettings', {}, admin(organization)))).toEqual({
+      settings: { ...links, resourceOwnerType: 'RESOURCE_OWNER_TYPE_ORG' },
+    })
+    const { settings } = ok(await call('GetLegalAndSupportSettings', { instance: true }, admin(organization)))
+    expect(settings).toEqual({ resourceOwnerType: 'RESOURCE_OWNER_TYPE_INSTANCE' })
+  })
+
   test('the brand is that of the login policy, which says nothing of sign-in', async () => {
     const organization = await newOrganization()
     const brand = { lightTheme: { primaryColor: '#7a1fa2' }, cornerRadius: 4, logo: drawPng().toString('base64') }

@@ -1,4 +1,7 @@
 import type { PageBrand, PageTheme } from '#gen/roster/users/v1/sign_in_service'
+import { html, type Part } from './html.ts'
+import { checkLocation } from './location.ts'
+import type { Texts } from './texts.ts'
 
 /** The style of a brand, after that of all pages. Nothing but colours and a number of a brand gets into it. */
 export function styleOf({ lightTheme, darkTheme, cornerRadius }: PageBrand): string {
@@ -11,16 +14,34 @@ function of(scheme: 'light' | 'dark', theme: PageTheme | undefined): string {
   return `@media (prefers-color-scheme:${scheme}){:root{${colors(theme)}}}`
 }
 
-function colors({ primaryColor, onPrimaryColor, backgroundColor }: PageTheme = {}): string {
+function colors({
+  primaryColor,
+  onPrimaryColor,
+  backgroundColor,
+  groundColor = backgroundColor,
+}: PageTheme = {}): string {
   return Object.entries({
     accent: primaryColor,
     'on-accent': onPrimaryColor,
-    // One plain, so that every text stands on it.
     card: backgroundColor,
-    ground: backgroundColor,
+    // As the card, where the brand does not say.
+    ground: groundColor,
   })
     .map(([name, color]) => (color === undefined ? '' : `--${name}:${checkColor(color)};`))
     .join('')
+}
+
+/** The links of the organization, which open beside the page: what is typed there stays. */
+export function footOf({ privacyPolicyLink = '', tosLink = '', helpLink = '' }: PageBrand, text: Texts): Part {
+  const links = [
+    [privacyPolicyLink, text.privacyPolicy],
+    [tosLink, text.termsOfService],
+    [helpLink, text.help],
+  ] as const
+  const shown = links
+    .filter(([link]) => link !== '')
+    .map(([link, name]) => html`<a href="${checkLocation(link)}" target="_blank" rel="noreferrer">${name}</a>`)
+  return shown.length > 0 && html`<footer>${shown}</footer>`
 }
 
 // Users gives nothing else.

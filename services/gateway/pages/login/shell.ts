@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { styleOf } from './brand.ts'
+import { footOf, styleOf } from './brand.ts'
 import { html, type Html, markupOf, type Part, toText } from './html.ts'
 import type { Language } from './language.ts'
 
@@ -27,7 +27,7 @@ export interface Frame {
 const common = readFileSync(new URL('../verify-email.css', import.meta.url), 'utf8').replaceAll(/^ +/gm, '')
 
 /** Makes a page around its content. */
-export function frame({ tag, brand }: Language, title: string, content: Part, frame: Frame = {}): Document {
+export function frame({ tag, text, brand }: Language, title: string, content: Part, frame: Frame = {}): Document {
   const { windowTitle = title, refreshTo, script, leadsElsewhere = false } = frame
   const style = brand ? common + styleOf(brand) : common
   const page = html`<!doctype html>
@@ -47,7 +47,7 @@ export function frame({ tag, brand }: Language, title: string, content: Part, fr
           <h1>${title}</h1>
           ${content}
         </main>
-        ${script !== undefined && element('script', script)}
+        ${brand && refreshTo === undefined && footOf(brand, text)} ${script !== undefined && element('script', script)}
       </body>
     </html> `
   return { body: toText(page), policy: policyOf(style, script, leadsElsewhere) }

@@ -57,6 +57,9 @@ const en = {
   recoverEnds: 'You will be signed out everywhere else.',
   setPassword: 'Set password and sign in',
   otherRecovery: 'Use another name or get a new code',
+  privacyPolicy: 'Privacy',
+  termsOfService: 'Terms',
+  help: 'Help',
   toSignIn: 'Back to sign in',
   recoveryCodeWrong:
     'This code does not work. It may be mistyped, expired, already used, or replaced by a newer one. Use the code from the latest email, or request a new one.',
@@ -232,6 +235,9 @@ const de: Texts = {
   recoverEnds: 'Sie werden überall sonst abgemeldet.',
   setPassword: 'Passwort speichern und anmelden',
   otherRecovery: 'Anderer Name oder neuer Code',
+  privacyPolicy: 'Datenschutz',
+  termsOfService: 'Nutzungsbedingungen',
+  help: 'Hilfe',
   toSignIn: 'Zurück zur Anmeldung',
   recoveryCodeWrong:
     'Dieser Code ist ungültig. Vielleicht ist er falsch eingegeben, abgelaufen, schon verwendet oder durch einen neueren ersetzt. Verwenden Sie den Code aus der neuesten E-Mail, oder fordern Sie einen neuen an.',

@@ -259,6 +259,18 @@ describe('what goes out:', () => {
     expect(await style({ darkTheme: { primaryColor: '#000;}*{display:none' } })).toEqual([500, ''])
   })
 
+  test('the links of an organization stand at the foot of each page, and open beside it', async () => {
+    answer = () => ({ signIn: {}, brand: { privacyPolicyLink: 'https://a.example/p?a=1&b=2', tosLink: '' } })
+    const foot = async () => /<footer>.*<\/footer>/s.exec((await send(page)).body.toString())?.[0]
+    expect(await foot()).toBe(
+      '<footer><a href="https://a.example/p?a=1&amp;b=2" target="_blank" rel="noreferrer">Privacy</a></footer>',
+    )
+    answer = () => ({ signIn: {}, brand: {} })
+    expect(await foot()).toBeUndefined()
+    answer = () => ({ signIn: {}, brand: { helpLink: 'javascript:alert(1)' } })
+    expect((await send(page)).status).toBe(500)
+  })
+
   test('a logo is kept for ever, as an image and nothing else; one that is no more is not', async () => {
     const address = `/ui/logo/${'h'.repeat(43)}`
     answer = () => ({ logo: { content: Buffer.from('any bytes').toString('base64') } })

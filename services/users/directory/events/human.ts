@@ -248,7 +248,7 @@ function withCode(human: Human, codeId: string, change: (code: Code) => Code | u
   return {
     ...human,
     ...(code?.codeId === codeId && { code: change(code) }),
-    ...(invite?.codeId === codeId && { invite: { ...invite, ...change(invite) } as Invite }),
+    ...(invite?.codeId === codeId && { invite: { ...invite, ...change(invite) } }),
   }
 }
 

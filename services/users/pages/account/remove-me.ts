@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { deleteUser } from '../../directory/operations/user/delete-user.ts'
 import { notice } from '../../openid/authorization/answer.ts'
 import { renewAtOnce } from '../../sessions/browsers/session-cookie.ts'
-import { branded } from '../sign-in/branded.ts'
+import { brandedFor } from '../sign-in/branded.ts'
 import { openAccount } from './open-account.ts'
 
 /** Somebody has to be left who can act for an organization, and for the instance. */
@@ -15,7 +15,7 @@ const lastOwner = new Set(['LAST_ORG_OWNER', 'LAST_IAM_OWNER'])
 export async function removeMe(context: Context, request: RemoveMeRequest, call: Call): Promise<PageAnswer> {
   const opened = await openAccount(context, request, 'removal', call)
   if ('answer' in opened) return opened.answer
-  const { userId, browser, to } = opened
+  const { userId, person, browser, to } = opened
   try {
     await deleteUser(context, { userId, forgetNow: false }, opened.call)
   } catch (error) {
@@ -23,5 +23,7 @@ export async function removeMe(context: Context, request: RemoveMeRequest, call:
     throw error
   }
   const newBrowser = await renewAtOnce(context.sql, browser)
-  return { ...(await branded(context, notice(NoticeReason.NOTICE_REASON_REMOVED))), newBrowser }
+  const { organizationId } = person.signedInUser
+  const page = await brandedFor(context, notice(NoticeReason.NOTICE_REASON_REMOVED), organizationId)
+  return { ...page, newBrowser }
 }

@@ -6,7 +6,7 @@ import { accountSections } from './account-sections.ts'
 import { maxAgeOf, sectionOf } from './sections.ts'
 import { show } from '../../openid/authorization/answer.ts'
 import { type Candidate, chooseSilently } from '../../openid/authorization/candidates.ts'
-import { branded } from '../sign-in/branded.ts'
+import { brandedFor } from '../sign-in/branded.ts'
 import { storeRequest } from '../../openid/authorization/begin.ts'
 import { accountOf } from '../sign-in/pages.ts'
 import { ownAccountParameters } from '../../openid/request/parameters.ts'
@@ -25,9 +25,10 @@ export async function showAccount(context: Context, request: ShowAccountRequest,
     const parameters = ownAccountParameters({ ...request, maxAge: maxAgeOf(section), state: section })
     return storeRequest(context, parameters, visit, { candidates: people, chosen }, call)
   }
-  const { userId, browserId } = chosen.signedInUser
+  const { userId, organizationId, browserId } = chosen.signedInUser
+  const page = show({ $case: 'account', value: await accountPage(context, chosen, request, call) })
   return {
-    ...(await branded(context, show({ $case: 'account', value: await accountPage(context, chosen, request, call) }))),
+    ...(await brandedFor(context, page, organizationId)),
     formToken: formToken(context.keys, browserId!, formOf(userId)),
     uiLocales: request.uiLocales,
   }

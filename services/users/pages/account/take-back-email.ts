@@ -18,7 +18,7 @@ import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { newToken } from '../../directory/tokens/token.ts'
 import { notice, show } from '../../openid/authorization/answer.ts'
-import { branded } from '../sign-in/branded.ts'
+import { branded, brandedFor } from '../sign-in/branded.ts'
 
 export function showTakeBack(context: Context): Promise<PageAnswer> {
   return branded(context, show({ $case: 'takeBack', value: {} }))
@@ -66,8 +66,8 @@ export async function takeBackEmail(
     countLimit(error)
     return change(false)
   })
-  const reason = isBack ? NoticeReason.NOTICE_REASON_TAKEN_BACK : NoticeReason.NOTICE_REASON_LINK_EXPIRED
-  return branded(context, notice(reason))
+  if (!isBack) return branded(context, notice(NoticeReason.NOTICE_REASON_LINK_EXPIRED))
+  return brandedFor(context, notice(NoticeReason.NOTICE_REASON_TAKEN_BACK), user.organizationId)
 }
 
 function livingTakeBack(user: User | undefined, noticeId: string, now: Date): TakeBack | undefined {

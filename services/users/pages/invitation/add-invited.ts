@@ -1,6 +1,6 @@
 import { Gender } from '#gen/roster/users/v1/user'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { isOpen } from '../../../organization-status.ts'
 import type { Context } from '../../context.ts'
@@ -12,8 +12,18 @@ import { statuses } from '../../directory/organizations/statuses.ts'
 import { takeAddress } from '../registration/address-holder.ts'
 import { madeUserName } from '../registration/made-user-name.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
-import type { Chosen } from './join.ts'
 import { keepAccepting, type WholeInvitation } from './invitation-rows.ts'
+
+/** What a person chooses who accepts an invitation. */
+export interface Chosen {
+  givenName: string
+  familyName: string
+  /** Of the page. */
+  language: string
+  /** Of the password. */
+  hash: string
+  guards: Guard[]
+}
 
 /**
  * Adds the person of an invitation whose code was right, under its id: so it makes one person at most. A mailed link has

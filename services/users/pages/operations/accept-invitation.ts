@@ -13,7 +13,7 @@ import { claimInvitation, finishInvitation } from '../invitation/finish-invitati
 import { giveRoles, isRefusal } from '../invitation/give-roles.ts'
 import { findInvited, type Invited } from '../invitation/invited.ts'
 import { findInvitedUser, setFirstPassword } from '../invitation/invited-user.ts'
-import { join, type Joining } from '../invitation/join.ts'
+import { join, type Joining } from './join.ts'
 import { toLanding } from '../invitation/landing.ts'
 import { AddressTaken } from '../registration/address-holder.ts'
 import { branded } from '../sign-in/branded.ts'

@@ -8,6 +8,13 @@ import { type Naming, organizationOfPages } from '../../openid/request/request-o
 /** A page as the organization of its request wants it to look; without a request, as the instance does. */
 export async function branded(context: Context, page: PageAnswer, request?: Naming): Promise<PageAnswer> {
   if (page.answer?.$case === 'redirect') return page
-  const { brand } = await loadLoginPolicy(context, request ? await organizationOfPages(context, request) : instance.id)
-  return { ...page, brand: brand && brandOfPage(brand) }
+  return brandedFor(context, page, request ? await organizationOfPages(context, request) : instance.id)
+}
+
+/** A page as this organization wants it to look: that of a person who has proved who they are. */
+export async function brandedFor(context: Context, page: PageAnswer, organizationId: string): Promise<PageAnswer> {
+  const { brand, tosLink, privacyPolicyLink, helpLink } = await loadLoginPolicy(context, organizationId)
+  const hasLinks = [tosLink, privacyPolicyLink, helpLink].some((link) => link !== '')
+  if (!brand && !hasLinks) return page
+  return { ...page, brand: { ...brandOfPage(brand ?? {}), tosLink, privacyPolicyLink, helpLink } }
 }

@@ -15,6 +15,10 @@ export interface LoginPolicySettings {
   /** In seconds. */
   passwordCheckLifetime?: number
   keepSignedIn?: KeepSignedIn
+  /** Of the foot of pages. Empty: none. */
+  tosLink?: string
+  privacyPolicyLink?: string
+  helpLink?: string
   /** As a whole: an organization's has nothing of the instance's. */
   brand?: Brand
 }
@@ -35,7 +39,9 @@ export interface Brand {
 /** Colours, as `#` and six hexadecimal digits. */
 export interface Theme {
   primaryColor?: string
+  /** Of the card, and where `groundColor` is missing of the ground around it. */
   backgroundColor?: string
+  groundColor?: string
 }
 
 export function evolveLoginPolicy(_: unknown, { payload }: LoginPolicyEvent): LoginPolicySettings {

@@ -50,6 +50,17 @@ test('so is a background that a text of the page cannot be read on, by the worst
   expect(both.map(({ field }) => field)).toEqual(['lightTheme.primaryColor'])
 })
 
+test('so is a ground, on which the foot of a page stands; it may be another colour than the card', () => {
+  expect(faults({ groundColor: '#808080' })).toEqual([
+    {
+      field: 'lightTheme.groundColor',
+      description: '#1d4ed8 has a contrast of 1.69 on #808080: must be at least 4.5',
+    },
+  ])
+  expect(faults({ groundColor: '#eceff2', backgroundColor: '#ffffff' }, { groundColor: '#000000' })).toEqual([])
+  expect(faults({}, { groundColor: '#ffffff' }).map(({ field }) => field)).toEqual(['darkTheme.groundColor'])
+})
+
 // A contrast depends on the luminance alone, and greys have any.
 test('where a background is taken, the borders of fields are seen on it', () => {
   for (const backgroundColor of greys) {

@@ -26,19 +26,24 @@ export function faultsOfBrand(brand: Pick<Sent, (typeof themes)[number]>): Viola
 }
 
 function faultsOfTheme(theme: SentTheme, roster: (typeof own)['lightTheme']): Violation[] {
-  const { primaryColor: primary, backgroundColor: background } = theme
+  const { primaryColor: primary, backgroundColor: background, groundColor } = theme
   // The declared rule refuses what is no colour.
-  if (![primary, background].every((color) => color === undefined || /^#[\da-f]{6}$/i.test(color))) return []
-  const ground = background ?? roster.backgroundColor
+  if (![primary, background, groundColor].every((color) => color === undefined || /^#[\da-f]{6}$/i.test(color)))
+    return []
+  const card = background ?? roster.backgroundColor
   return [
-    ...(primary === undefined ? [] : faultsOf('primaryColor', ground, [primary])),
+    ...(primary === undefined ? [] : faultsOf('primaryColor', card, [primary])),
     ...(background === undefined
       ? []
       : faultsOf(
           'backgroundColor',
-          ground,
+          card,
           primary === undefined ? [...roster.texts, roster.primaryColor] : roster.texts,
         )),
+    // The foot of a page, and the mark of the focus there.
+    ...(groundColor === undefined
+      ? []
+      : faultsOf('groundColor', groundColor, [...roster.texts, primary ?? roster.primaryColor])),
   ]
 }
 

@@ -134,8 +134,8 @@ test('whose organization hides it gets no code for a forgotten password, unless 
   expect(verificationCode).toBeDefined()
 })
 
-test('pages look as the organization wants that the request names, else that of the project, else the instance', async () => {
-  const { organization } = await newPerson()
+test('pages look as the organization wants that the request names, else that of the project, else the instance; the own account as its own', async () => {
+  const { organization, browser: signedIn } = await newPerson()
   const browser = new Visitor(users)
   const looks = async () => {
     const pages = [
@@ -160,12 +160,17 @@ test('pages look as the organization wants that the request names, else that of 
     await set('owner', brand('#222222'))
     await set(organization, brand('#333333'))
     expect(await looks()).toEqual(['#111111', '#111111', '#222222', '#333333', '#333333', '#111111'])
+    const accountLooks = async () => (await signedIn.account()).brand?.lightTheme?.primaryColor
+    expect(await accountLooks()).toBe('#333333')
     // A brand counts as a whole.
     expect((await browser.begin({})).brand).toEqual({
       lightTheme: { primaryColor: '#222222', onPrimaryColor: '#ffffff', backgroundColor: undefined },
       darkTheme: { primaryColor: undefined, onPrimaryColor: undefined, backgroundColor: undefined },
       cornerRadius: undefined,
       logoHash: undefined,
+      tosLink: '',
+      privacyPolicyLink: '',
+      helpLink: '',
     })
   } finally {
     await Promise.all([instance.id, 'owner'].map((id) => set(id, {})))
@@ -208,7 +213,12 @@ test.each<[LoginPolicySettings, string | undefined]>([
     'https://u@a.example.com',
     'https://a/\\b',
     'javascript:1',
-  ].map((defaultRedirectUri): [LoginPolicySettings, string] => [{ defaultRedirectUri }, 'settings.defaultRedirectUri']),
+  ].flatMap((link): [LoginPolicySettings, string][] =>
+    ['defaultRedirectUri', 'tosLink', 'privacyPolicyLink', 'helpLink'].map((name) => [
+      { [name]: link },
+      `settings.${name}`,
+    ]),
+  ),
   ...[seconds(59), seconds(43_201), { seconds: 60, nanos: 1 }, seconds(-1)].map(
     (passwordCheckLifetime): [LoginPolicySettings, string] => [
       { passwordCheckLifetime },

@@ -26,6 +26,10 @@ export interface LoginPolicy {
   /** Likewise, of a person who stays signed in. */
   keptCheckLifetime: number
   keepSignedIn: KeepSignedIn
+  /** Links at the foot of pages. Empty: none. */
+  tosLink: string
+  privacyPolicyLink: string
+  helpLink: string
   /** How pages look. Missing: as Roster. */
   brand?: Brand
 }
@@ -40,6 +44,9 @@ export const defaultPolicy: LoginPolicy = {
   passwordCheckLifetime: Infinity,
   keptCheckLifetime: Infinity,
   keepSignedIn: 'off',
+  tosLink: '',
+  privacyPolicyLink: '',
+  helpLink: '',
 }
 
 /** Seconds from the check of a password until it is asked for again. */

@@ -2,7 +2,6 @@ import {
   type GetActiveIdentityProvidersResponse,
   type GetDomainSettingsResponse,
   type GetGeneralSettingsResponse,
-  type GetLegalAndSupportSettingsResponse,
   type GetLockoutSettingsResponse,
   type GetPasswordComplexitySettingsResponse,
   type GetPasswordExpirySettingsResponse,
@@ -41,10 +40,6 @@ export async function getDomainSettings(): Promise<GetDomainSettingsResponse> {
     smtpSenderAddressMatchesInstanceDomain: false,
   }
   return { settings: { ...domains, ...ofInstance } }
-}
-
-export async function getLegalAndSupportSettings(): Promise<GetLegalAndSupportSettingsResponse> {
-  return { settings: ofInstance }
 }
 
 export async function getLockoutSettings(): Promise<GetLockoutSettingsResponse> {

@@ -34,7 +34,7 @@ export function resetLoginPolicy(context: Context, _request: object, call: Call)
 }
 
 function faultsOf(
-  { defaultRedirectUri = '', passwordCheckLifetime: lifetime, brand }: Sent,
+  { defaultRedirectUri = '', passwordCheckLifetime: lifetime, brand, ...sent }: Sent,
   { SESSION_LIFETIME: most }: Pick<Config, 'SESSION_LIFETIME'>,
 ): Violation[] {
   const isPage = defaultRedirectUri === '' || isWebPage(defaultRedirectUri)
@@ -42,9 +42,17 @@ function faultsOf(
   return [
     ...(isPage ? [] : [violation('defaultRedirectUri', 'must be https, without user and fragment')]),
     ...(isWhole ? [] : [violation('passwordCheckLifetime', `must be 60 to ${most} whole seconds`)]),
+    ...linksOf(sent).flatMap(([name, link]) =>
+      link === '' || isWebPage(link) ? [] : [violation(name, 'must be https, without user and fragment')],
+    ),
     ...faultsOfBrand(brand ?? {}).map(({ field, description }) => violation(`brand.${field}`, description)),
   ]
 }
+
+function linksOf({ tosLink = '', privacyPolicyLink = '', helpLink = '' }: Pick<Sent, Links>): [Links, string][] {
+  return Object.entries({ tosLink, privacyPolicyLink, helpLink }) as [Links, string][]
+}
+type Links = 'tosLink' | 'privacyPolicyLink' | 'helpLink'
 
 // Characters that a browser would read in another way than other programs do are none of a URI (RFC 3986).
 function isWebPage(uri: string): boolean {
@@ -77,6 +85,9 @@ function given(
     passwordCheckLifetime,
     brand,
     keepSignedIn,
+    tosLink,
+    privacyPolicyLink,
+    helpLink,
   }: Sent,
   logo: Buffer | undefined,
 ) {
@@ -88,6 +99,9 @@ function given(
     defaultRedirectUri,
     passwordCheckLifetime: passwordCheckLifetime?.seconds,
     keepSignedIn: keepSignedIn && keptAs[keepSignedIn],
+    tosLink,
+    privacyPolicyLink,
+    helpLink,
     brand: brand && { ...brand, logo: undefined, logoHash: logo && hashOf(logo) },
   }
   // Without what is undefined, at any depth.

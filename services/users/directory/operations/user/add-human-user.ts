@@ -16,11 +16,12 @@ import {
   templateOf,
 } from '../../email/verification.ts'
 import { type Vouch, vouching } from '../../login-names/vouching.ts'
-import { claimUserName, newProfile, type NewUserKeys, newUserReads, refuseTakenId } from '../../new-user.ts'
+import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
 import { hashPassword } from '../../passwords/password-hashing.ts'
 import { refuseWeakPassword } from '../../passwords/refuse-weak-password.ts'
 import type { VouchedOn } from '../../events/code.ts'
+import { type NewUserKeys, newUserReads } from './new-user-reads.ts'
 import type { User, UserEvent } from '../../events/user.ts'
 
 export const addHumanUser = {

@@ -4,8 +4,9 @@ import type { Command, Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../../context.ts'
-import { claimUserName, type NewUserKeys, newUserReads, refuseTakenId } from '../../new-user.ts'
+import { claimUserName, refuseTakenId } from '../../new-user.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
+import { type NewUserKeys, newUserReads } from './new-user-reads.ts'
 import type { User, UserEvent } from '../../events/user.ts'
 
 export async function addMachineUser(

@@ -2,7 +2,7 @@ import type { DeleteUserRequest, DeleteUserResponse } from '#gen/roster/users/v1
 import type { MailWithoutEvent } from '#lib/events/hints'
 import type { Call } from '#lib/rpc/headers'
 import { changeState } from '../../states/change-state.ts'
-import { keepRemovalMail } from '../../states/removal-mail.ts'
+import { keepRemovalMail } from './removal-mail.ts'
 import { erasedUser, removedUnreadable, removedUntil, removedUser } from '../../states/removed-user.ts'
 import { existing, existingOrFormer } from '../../states/user-state.ts'
 import { receiptOf } from '../../erasure/receipt.ts'

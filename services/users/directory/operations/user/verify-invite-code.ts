@@ -2,7 +2,7 @@ import type { VerifyInviteCodeRequest, VerifyInviteCodeResponse } from '#gen/ros
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
-import { decideByInvite, findRightInvite, provedByInvite } from '../../email/invite-code.ts'
+import { decideByInvite, findRightInvite, provedByInvite } from '../../passwords/invite-code.ts'
 import type { User } from '../../events/user.ts'
 import { codeInvalid } from './verify-email.ts'
 

@@ -10,7 +10,7 @@ import { type User, type UserEvent, userKey } from '../events/user.ts'
 import { findUserById } from '../login-names/login-user.ts'
 import { mayStillActOn } from '../may-act-on.ts'
 import { isActive } from '../states/user-state.ts'
-import { type Judgement, judgeCode } from './judge-code.ts'
+import { type Judgement, judgeCode } from '../email/judge-code.ts'
 
 /** Whether a typed code is that of the user's invitation. */
 export function judgeInvite(

@@ -2,7 +2,6 @@ import { InvitationError, type PageAnswer, RegistrationError } from '#gen/roster
 import type { AcceptInvitationRequest } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
-import type { Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { advance, stillOpen } from '../../openid/request/request-row.ts'
@@ -14,20 +13,10 @@ import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import { provedPassword } from '../../sessions/factors/password/password.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
+import type { Chosen } from '../invitation/add-invited.ts'
 import { countTryFrom } from '../registration/registration-limits.ts'
 import { findFault, typedIn } from '../registration/typed-registration.ts'
 import type { OpenedRequest } from '../sign-in/opened-request.ts'
-
-/** What a person chooses who accepts an invitation. */
-export interface Chosen {
-  givenName: string
-  familyName: string
-  /** Of the page. */
-  language: string
-  /** Of the password. */
-  hash: string
-  guards: Guard[]
-}
 
 /** An invitation that a person without a password accepts. */
 export interface Joining {
