@@ -50,7 +50,7 @@ Or paste these lines:
 AUTH="Authorization: Bearer $(cat ${token})"; JSON='Content-Type: application/json'; N=$RANDOM
 # 1. a machine user, under an id of your choice
 ${post(curl, `${url}/management/v1/users/machine`)} -d '{"userId":"robot-'$N'","userName":"robot-'$N'","name":"Robot"}'
-# 2. a human; a verification mail goes to the address
+# 2. a human without a password; an invitation to choose one goes to the address
 ${post(curl, `${url}/v2/users/human`)} -d '{"userId":"ada-'$N'","userName":"ada-'$N'",
   "profile":{"firstName":"Ada","lastName":"Lovelace"},"email":{"email":"ada-'$N'@example.com"}}'
 # 3. the code, as soon as the mail is there
