@@ -56,6 +56,8 @@ const en = {
   removedHint: 'You can close this page.',
   lastOwner:
     'You are the last owner of an organization, so you cannot remove your account. Give somebody else the role first.',
+  addressNew:
+    'Your email address was changed a short time ago, and the change can still be taken back from your former address. Until then, your account cannot be removed here.',
   sessions: 'Where you are signed in ({count})',
   thisBrowser: 'This browser',
   someBrowser: 'Another browser',
@@ -144,6 +146,8 @@ const de: typeof en = {
   removedHint: 'Sie können diese Seite schließen.',
   lastOwner:
     'Sie sind der letzte Eigentümer einer Organisation und können Ihr Konto deshalb nicht entfernen. Geben Sie die Rolle zuerst jemand anderem.',
+  addressNew:
+    'Ihre E-Mail-Adresse wurde vor Kurzem geändert, und die Änderung lässt sich von Ihrer früheren Adresse aus noch rückgängig machen. Bis dahin kann Ihr Konto hier nicht entfernt werden.',
   sessions: 'Wo Sie angemeldet sind ({count})',
   thisBrowser: 'Dieser Browser',
   someBrowser: 'Ein anderer Browser',

@@ -84,6 +84,8 @@ export interface TakeBack {
   email: string
   /** RFC 3339. */
   until: string
+  /** Those that the user had then. Missing: none. */
+  secondFactors?: SecondFactorKind[]
 }
 
 /** So many changes can be taken back at a time: the first ones, which others cannot push out by further ones. */
@@ -191,8 +193,20 @@ function withTakeBack(
   at: Date,
 ): Human {
   if (until === undefined || email === undefined) return human
-  const living = (human.takeBacks ?? []).filter((one) => Date.parse(one.until) > at.getTime())
-  return { ...human, takeBacks: [...living, { noticeId, email, until }].slice(0, mostTakeBacks) }
+  const living = livingTakeBacks(human, at)
+  const { secondFactors } = human
+  const takeBack = { noticeId, email, until, ...(secondFactors && { secondFactors }) }
+  return { ...human, takeBacks: [...living, takeBack].slice(0, mostTakeBacks) }
+}
+
+/** A change of this notice that can still be taken back. */
+export function findTakeBack(human: Human | undefined, noticeId: string, now: Date): TakeBack | undefined {
+  return livingTakeBacks(human, now).find((one) => one.noticeId === noticeId)
+}
+
+/** Changes of the address that can still be taken back, the oldest first. */
+export function livingTakeBacks(human: Human | undefined, now: Date): TakeBack[] {
+  return (human?.takeBacks ?? []).filter(({ until }) => Date.parse(until) > now.getTime())
 }
 
 function changeEmail(human: Human, { email, isVerified, vouched, setBy, takenBack }: EmailChange, at: Date): Human {

@@ -9,8 +9,12 @@ import { renewAtOnce } from '../../sessions/browsers/session-cookie.ts'
 import { brandedFor } from '../sign-in/branded.ts'
 import { openAccount } from './open-account.ts'
 
-/** Somebody has to be left who can act for an organization, and for the instance. */
-const lastOwner = new Set(['LAST_ORG_OWNER', 'LAST_IAM_OWNER'])
+/** What the page says of each refusal. Of owners, one has to be left for an organization, and for the instance. */
+const outcomes = new Map([
+  ['LAST_ORG_OWNER', 'last-owner'],
+  ['LAST_IAM_OWNER', 'last-owner'],
+  ['EMAIL_CHANGE_REVOCABLE', 'address-new'],
+])
 
 export async function removeMe(context: Context, request: RemoveMeRequest, call: Call): Promise<PageAnswer> {
   const opened = await openAccount(context, request, 'removal', call)
@@ -19,7 +23,8 @@ export async function removeMe(context: Context, request: RemoveMeRequest, call:
   try {
     await deleteUser(context, { userId, forgetNow: false }, opened.call)
   } catch (error) {
-    if (error instanceof RosterError && lastOwner.has(error.reason)) return to('removal', 'last-owner')
+    const outcome = error instanceof RosterError && outcomes.get(error.reason)
+    if (outcome) return to('removal', outcome)
     throw error
   }
   const newBrowser = await renewAtOnce(context.sql, browser)

@@ -10,7 +10,7 @@ import type { Context } from '../../context.ts'
 import { isNoticeDropped } from '../../directory/email/mail-uses.ts'
 import { requestNotice, withNotice } from '../../directory/email/notice.ts'
 import { readTakeBack } from '../../directory/email/take-back-link.ts'
-import type { TakeBack } from '../../directory/events/human.ts'
+import { findTakeBack, type Human, type TakeBack } from '../../directory/events/human.ts'
 import { type User, type UserEvent, userKey } from '../../directory/events/user.ts'
 import { hashPassword } from '../../directory/passwords/password-hashing.ts'
 import { storePassword } from '../../directory/passwords/store-password.ts'
@@ -52,6 +52,7 @@ export async function takeBackEmail(
             { type: 'email.changed', payload: { email, isVerified: true, vouchedOn: 'instance', takenBack: noticeId } },
             // Who changed the address knew the password. With it end all sessions and authorizations.
             { type: 'password.changed', payload: {} },
+            ...factorsBefore(takeBack, present.state!.human!),
           ],
           writes: storePassword(userId, hash, ''),
           answer: true,
@@ -71,6 +72,15 @@ export async function takeBackEmail(
 }
 
 function livingTakeBack(user: User | undefined, noticeId: string, now: Date): TakeBack | undefined {
-  const found = isActive(user) ? user?.human?.takeBacks?.find((one) => one.noticeId === noticeId) : undefined
-  return found && Date.parse(found.until) > now.getTime() ? found : undefined
+  return isActive(user) ? findTakeBack(user?.human, noticeId, now) : undefined
+}
+
+// The second factors become those of the time before the change. One that was added since would shut the owner out.
+function factorsBefore({ secondFactors: former = [] }: TakeBack, { secondFactors: present = [] }: Human): UserEvent[] {
+  const added = present.filter((kind) => !former.includes(kind))
+  const removed = former.filter((kind) => !present.includes(kind))
+  return [
+    ...added.map((kind): UserEvent => ({ type: 'factor.removed', payload: { kind } })),
+    ...removed.map((kind): UserEvent => ({ type: 'factor.added', payload: { kind } })),
+  ]
 }

@@ -7,23 +7,28 @@ import { deriveCode } from '../../directory/email/code.ts'
 import { takeBackLink } from '../../directory/email/take-back-link.ts'
 import type { Verification } from '../../directory/email/verification.ts'
 import type { User } from '../../directory/events/user.ts'
+import { deleteUser } from '../../directory/operations/user/delete-user.ts'
+import { addOTPEmail, removeOTPEmail } from '../../directory/operations/user/otp-email.ts'
 import { setEmail } from '../../directory/operations/user/set-email.ts'
 import { verifyEmail } from '../../directory/operations/user/verify-email.ts'
 import { changePassword } from '../../directory/passwords/change-password.ts'
 import { addPerson } from '../../openid/authorization/testing/visitors.ts'
-import { callIn, openUsers, type TestUsers } from '../../testing/test-users.ts'
+import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { takeBackEmail } from './take-back-email.ts'
 
 let database: TestDatabase
 let users: TestUsers
+let domains: Awaited<ReturnType<typeof serveDomains>>
 
 beforeAll(async () => {
   database = await createDatabase()
   users = await openUsers(database.urls.users)
+  domains = await serveDomains({})
 }, 60_000)
 afterEach(() => shiftClock(users.sql, '0 minutes'))
 afterAll(async () => {
   await users?.stop()
+  await domains?.stop()
   await database?.drop()
 })
 
@@ -91,6 +96,26 @@ test('a user who is back at a former address, by its code, ends the links of the
   const link = await move(person, 'thief@example.com')
   expect(await isDead(link)).toBe(false)
   expect((await person.human()).email).toBe('back@example.com')
+})
+
+test('a link restores the second factors of before the change, and until it ends users do not remove themselves', async () => {
+  const person = await newPerson('factors')
+  const { userId } = person
+  const link = await move(person, 'thief-of-factors@example.com')
+  await addOTPEmail.handle(users, { userId }, as(userId))
+  const removal = deleteUser(users, { userId, forgetNow: false }, as(userId))
+  await expect(removal).rejects.toMatchObject({ reason: 'EMAIL_CHANGE_REVOCABLE' })
+  expect(await isDead(link)).toBe(false)
+  expect((await person.human()).secondFactors).toEqual([])
+
+  await addOTPEmail.handle(users, { userId }, as(userId))
+  const second = await move(person, 'second-of-factors@example.com')
+  await removeOTPEmail.handle(users, { userId }, as(userId))
+  expect(await isDead(second)).toBe(false)
+  expect((await person.human()).secondFactors).toEqual(['otp-email'])
+  await move(person, 'third-of-factors@example.com')
+  await shiftClock(users.sql, '73 hours')
+  await deleteUser(users, { userId, forgetNow: false }, as(userId))
 })
 
 test('a change of address by its user is told or refused, whatever mails went out before it', async () => {

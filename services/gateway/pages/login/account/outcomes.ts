@@ -26,6 +26,7 @@ const bad: Record<string, TextKey> = {
   'password-invalid': 'passwordNeedsLength',
   'password-common': 'passwordTooCommon',
   'last-owner': 'lastOwner',
+  'address-new': 'addressNew',
 }
 
 /** What a page says of the form before. A word that comes from elsewhere says nothing. */
