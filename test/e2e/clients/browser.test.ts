@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Errand, fiveOperations } from '../../examples/five-operations.ts'
-import { getUser, newHuman, newOrganization, uniqueEmail } from '../../examples/people.ts'
+import { getUser, newHuman, newOrganization, unique, uniqueEmail } from '../../examples/people.ts'
 import { decode, decodeStatus, describeOperation, encode, grpcPath } from './messages.ts'
 import { httpRoute } from './route.ts'
 import { hasMailbox, mailTo } from '../mailbox.ts'
@@ -155,7 +155,8 @@ const whyNot = why || (hasMailbox() ? '' : ' (skipped: ROSTER_E2E_MAILBOX_URL is
 describe.skipIf(cannot)(`the whole way to a verified address${whyNot}`, () => {
   test('a new human gets a mail, opens its link and presses the button: the address is verified', async () => {
     const email = uniqueEmail()
-    const { userId } = await newHuman(await newOrganization(), { email, verification: {} })
+    const password = unique('Password')
+    const { userId } = await newHuman(await newOrganization(), { email, password, verification: {} })
     const { link } = await mailTo(email)
     const visit = await browser.newPage({ locale: 'en-GB' })
     const complaints: string[] = []
