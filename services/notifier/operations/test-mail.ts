@@ -38,7 +38,8 @@ export const testMail = {
     if (isDrill)
       throw new RosterError('FAILED_PRECONDITION', 'DRILL_UNDER_WAY', 'In a drill (ROSTER_DRILL), no mail is sent.')
     await countUse(sql)
-    const within = Math.max(1, Math.min(longest, call.deadline - Date.now() - answerTakes))
+    // Timers of Node.js want whole milliseconds.
+    const within = Math.max(1, Math.floor(Math.min(longest, call.deadline - Date.now() - answerTakes)))
     const [sent, senderChecks] = await Promise.all([
       sendTestMail(mailSettings, writtenAddress(email), within),
       checkSender(mailSettings, within),

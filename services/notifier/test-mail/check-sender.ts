@@ -15,7 +15,7 @@ export async function checkSender(
   { MAIL_FROM: { domain }, MAIL_DKIM_SELECTOR: selector, MAIL_DNS_SERVERS: servers }: Settings,
   within: number,
 ): Promise<SenderCheck[]> {
-  const resolver = new Resolver({ timeout: Math.min(3000, within / 2), tries: 2 })
+  const resolver = new Resolver({ timeout: Math.min(3000, Math.ceil(within / 2)), tries: 2 })
   if (servers.length > 0) resolver.setServers(servers)
   const over = setTimeout(() => resolver.cancel(), within)
   const ask: Ask = async (name) => {

@@ -378,6 +378,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       },
     }
     const page = await open('/oauth/v2/authorize?client_id=a', { javaScriptEnabled: false })
+    await page.locator('#login-name:focus').waitFor()
     await page.keyboard.type('ada')
     await page.keyboard.press('Tab')
     await page.keyboard.type('wrong')
