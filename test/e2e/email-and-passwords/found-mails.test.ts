@@ -19,7 +19,7 @@ const search = async (organization: string, request: object): Promise<Mail[]> =>
 /** Waits for the one mail that the mail server took. Its state may be known a moment before the reply and the kind. */
 async function accepted(organization: string, userId: string): Promise<Mail> {
   const found = async () =>
-    (await search(organization, { userId, state: 'MAIL_STATE_ACCEPTED' })).filter(({ reply = '' }) => reply !== '')
+    (await search(organization, { userId, state: 'MAIL_STATE_ACCEPTED' })).filter(({ reply }) => Boolean(reply))
   await expect.poll(found, { timeout: 20_000 }).toHaveLength(1)
   return (await found())[0]!
 }
