@@ -6,18 +6,23 @@ export function plainStatus(text: string): string {
 }
 
 /**
- * Why a mail bounced, in plain ASCII of a bounded length. Addresses are hidden, and the two parts of the given ones, of which
- * one is the person's.
+ * Why a mail bounced, in plain ASCII of a bounded length, without addresses. One of the given ones is the person's: their parts
+ * are hidden, too, of which many are names.
  */
 export function plainDiagnostic(text: string, addresses: string[]): string {
   return addresses
     .filter((address) => address.includes('@'))
-    .slice(0, 4)
     .map((address) => address.slice(0, 320))
+    .toSorted((one, other) => other.length - one.length)
     .reduce(
-      (plain, email) => plainReply(plain, { ...nothingElse, email }),
-      plainReply(text, { ...nothingElse, email: '' }),
+      (plain, email) => plainReply(plain, { ...nothingElse, email, displayName: namesIn(email) }),
+      plainReply(text, nothingElse),
     )
 }
 
-const nothingElse = { code: '', url: '', displayName: '' }
+const nothingElse = { email: '', code: '', url: '', displayName: '' }
+
+function namesIn(address: string): string {
+  const parts = address.slice(0, address.lastIndexOf('@')).split(/[^\p{L}\p{N}]+/u)
+  return parts.filter((part) => part.length > 2).join(' ')
+}

@@ -18,8 +18,10 @@ export interface Posted {
 
 type Json = Record<string, unknown>
 
-/** The header by which Postmark gives the id of a mail back: it replaces the Message-ID. */
-export const postmarkHeader = 'X-PM-Metadata-mail-id'
+/** What a mail by this server needs beside its Message-ID, so that its provider names it: Postmark replaces that. */
+export function providerHeaders(host: string, mailId: string): Record<string, string> {
+  return /(^|\.)postmarkapp\.com$/i.test(host) ? { 'X-PM-Metadata-mail-id': mailId } : {}
+}
 
 /** Reads the body of a provider's webhook. Undefined for what no provider sends that is known here. */
 export function readPosted(body: unknown): Posted | undefined {

@@ -2,7 +2,7 @@ import type { EmailCode } from '#gen/roster/users/v1/internal_service'
 import { inSpan } from '#lib/telemetry/in-span'
 import type { Config } from '../config.ts'
 import type { Clock } from './clock.ts'
-import { postmarkHeader } from '../bounces/providers.ts'
+import { providerHeaders } from '../bounces/providers.ts'
 import { compose } from './compose.ts'
 import { kindOf, type MailName } from './mail-kinds.ts'
 import type { Mails } from './render.ts'
@@ -38,7 +38,6 @@ export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
     wantsReports: config.returnPaths !== undefined,
   })
   const { hostname, port } = new URL(config.SMTP_URL)
-  const isPostmark = /(^|\.)postmarkapp\.com$/i.test(hostname)
   const attributes = {
     'network.protocol.name': 'smtp',
     'server.address': hostname,
@@ -62,7 +61,7 @@ export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
         application: content.applicationName,
         message: content.message,
       })
-      const headers = isPostmark ? { [postmarkHeader]: writtenId(id) } : {}
+      const headers = providerHeaders(hostname, writtenId(id))
       const raw = compose({ ...mail, from, to: recipient, id: writtenId(id), date: new Date(clock.time()), headers })
       const sender = config.returnPaths?.addressOf(id) ?? from.address
       return inSpan(span, () => pool.send(sender, recipient, raw, isDue))

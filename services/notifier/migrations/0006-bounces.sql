@@ -7,3 +7,6 @@ create table mail_bounces (
   status text not null,
   reason text not null
 );
+
+-- PostgreSQL's statistics keep samples after their rows have changed.
+alter table mail_bounces alter column reason set statistics 0;
