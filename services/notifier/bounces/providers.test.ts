@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { providerHeaders, readPosted } from './providers.ts'
+import { readPosted } from './providers.ts'
 
 const mailId = '0b3f8f0e-4a53-4f5c-9f0b-6f6c2d6f1a11'
 const messageId = `<${mailId}@id.example.com>`
@@ -126,11 +126,6 @@ test.each([
   { notificationType: 'Bounce' },
 ])('%j is of no provider', (body) => {
   expect(readPosted(body)).toBeUndefined()
-})
-
-test('a mail by Postmark alone has a header of its own', () => {
-  expect(providerHeaders('smtp.postmarkapp.com', mailId)).toEqual({ 'X-PM-Metadata-mail-id': mailId })
-  expect(providerHeaders('postmarkapp.com.example.org', mailId)).toEqual({})
 })
 
 test.each([

@@ -18,11 +18,6 @@ export interface Posted {
 
 type Json = Record<string, unknown>
 
-/** What a mail by this server needs beside its Message-ID, so that its provider names it: Postmark replaces that. */
-export function providerHeaders(host: string, mailId: string): Record<string, string> {
-  return /(^|\.)postmarkapp\.com$/i.test(host) ? { 'X-PM-Metadata-mail-id': mailId } : {}
-}
-
 /** Reads the body of a provider's webhook. Undefined for what no provider sends that is known here. */
 export function readPosted(body: unknown): Posted | undefined {
   if (Array.isArray(body)) return listOf(body.map(ofSendGrid))

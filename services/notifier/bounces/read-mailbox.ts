@@ -1,6 +1,6 @@
 import { ImapFlow } from 'imapflow'
 import { withTimeout } from '#lib/with-timeout'
-import type { Mailbox } from './bounce-settings.ts'
+import type { Mailbox } from '../bounce-settings.ts'
 
 /** The most messages of a look, and the most bytes of each that are read: a report comes before the mail that it has. */
 const [mostMessages, mostBytes] = [100, 256 * 1024]

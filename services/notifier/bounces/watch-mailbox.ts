@@ -8,10 +8,10 @@ import { throttled } from '#lib/throttled'
 import { withTimeout } from '#lib/with-timeout'
 import { bounces, mailboxLooks } from '../measures.ts'
 import { queuePrefix } from '../redis.ts'
-import type { Mailbox } from './bounce-settings.ts'
+import type { Mailbox } from '../bounce-settings.ts'
 import { type Fate, readMailbox } from './read-mailbox.ts'
 import { readReceived } from './read-report.ts'
-import type { ReturnPaths } from './return-path.ts'
+import type { ReturnPaths } from '../return-path.ts'
 import { storeBounces } from './store-bounces.ts'
 
 const longestPause = 15 * 60_000
