@@ -6,6 +6,7 @@ export const internalCalls = {
   gateway: {
     users: ['authenticate', 'getSigningKeys', 'useProof'],
     grants: ['listMemberships', 'lookupOrganization', 'recordRefusals'],
+    notifier: ['takeProviderReport'],
   },
   users: {
     grants: [

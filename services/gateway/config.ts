@@ -51,6 +51,16 @@ const compression = {
   accepts: compressions!,
 }
 
+const providerPassword: Setting<string | undefined> = {
+  default: undefined,
+  accepts: '24 to 200 letters and digits',
+  read(text) {
+    // It stands in an address, where other characters would have to be encoded.
+    if (!/^[\w-]{24,200}$/.test(text)) throw new Error('is not 24 to 200 letters, digits, - and _')
+    return text
+  },
+}
+
 const { read: readPem } = reloadedSetting((text) => text)
 const pem: Setting<ReturnType<typeof readPem> | undefined> = { read: readPem, default: undefined, accepts: 'PEM' }
 
@@ -89,6 +99,10 @@ export const settings = {
   CORS_ORIGINS: described(
     "Origins whose pages may read answers. None named: all origins, but for operations that need no token and check or send a secret (CreateSession, VerifyEmail, RequestPasswordReset, ResetPassword, IntrospectToken): pages of an origin that is neither named here nor that of `PUBLIC_URL` may not call these. `*` names none. The OAuth endpoints for tokens, revocation, keys, metadata and userinfo answer every origin, pages under `/ui` and authorize none. The browser's own credentials never count",
     origins([]),
+  ),
+  MAIL_BOUNCES_PASSWORD: described(
+    'The password with which a [mail provider](operations.md#mails-that-bounce) reports bounces at `/mails/bounces`, by HTTP Basic with the user `roster`. Without it there is no such path',
+    providerPassword,
   ),
   TRUST_TRACEPARENT: described(
     '`true`: the header `traceparent` of a caller decides which [trace](telemetry.md) a call belongs to, and whether it is sampled',

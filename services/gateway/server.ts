@@ -30,6 +30,7 @@ import { createStreamPlaces } from './rate-limits/stream-places.ts'
 import { createUnderWay } from './rate-limits/under-way.ts'
 import { describeApi } from './openapi/pages.ts'
 import { readPages } from './pages/pages.ts'
+import { createProviderReports } from './protocols/provider-reports.ts'
 import { createGrpcServer } from './protocols/grpc/server.ts'
 import { createGrpcHandler, createWatchGuard } from './protocols/grpc/serve.ts'
 import { addReflection } from './protocols/grpc/reflection.ts'
@@ -81,7 +82,9 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const cors = createCors(config.CORS_ORIGINS)
   const ui = readPages(fileURLToPath(new URL('pages', import.meta.url)))
   const pages = new Map([['/', ui.get('/ui/')!], ...ui, ...describeApi(config.PUBLIC_URL)])
-  const handle = createHttpHandler({ gateway, cors, pages, readiness })
+  const password = config.MAIL_BOUNCES_PASSWORD
+  const providerReports = password === undefined ? undefined : createProviderReports(gateway, password)
+  const handle = createHttpHandler({ gateway, cors, pages, readiness, providerReports })
   const handleInOrder = inOrder(handle)
   http.on('request', handleInOrder).on('checkExpectation', handleInOrder)
   const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }

@@ -95,3 +95,46 @@ describe('the mail server', () => {
     read('smtps://u:p@mail.example?requireTLS=true&tls.minVersion=TLSv1.3&rateLimit=14&name=id.example.com')
   })
 })
+
+describe('the mailbox of bounces', () => {
+  const address = 'bounces+*@example.com'
+  const read = (MAIL_BOUNCES_IMAP: string, MAIL_BOUNCES_ADDRESS = address) =>
+    readNotifierConfig({ ...needed, MAIL_BOUNCES_IMAP, MAIL_BOUNCES_ADDRESS })
+
+  it.each([
+    [
+      'imaps://u:p@mail.example',
+      { host: 'mail.example', port: 993, secure: true, user: 'u', pass: 'p', folder: 'INBOX' },
+    ],
+    [
+      'imap://u%40x:p%2F%25@[::1]:1143/Roster/Bounces',
+      { host: '::1', port: 1143, secure: false, user: 'u@x', pass: 'p/%', folder: 'Roster/Bounces' },
+    ],
+  ])('may be %s', (url, mailbox) => {
+    expect(read(url).MAIL_BOUNCES_IMAP).toEqual(mailbox)
+  })
+
+  it.each(['pop3://u:secret@h', 'imaps://h', 'imaps://secret@h', 'imaps://u:secret@h?tls=no', 'imaps://u:sec%ret@h'])(
+    'may not be %s, and the error does not show it',
+    (url) => {
+      expect(() => read(url)).toThrow(/^Configuration: MAIL_BOUNCES_IMAP (?!.*sec)/)
+    },
+  )
+
+  it.each(['*@bounces.example.com', 'b.*.x@example.com'])('may have the addresses %s', (template) => {
+    expect(read('imaps://u:p@h', template).returnPaths).toBeDefined()
+  })
+
+  it.each(['bounces@example.com', 'b*c*@example.com', 'b@*.example.com', '*', 'b *@example.com', 'b+*@ex_ample'])(
+    'may not have the addresses %s',
+    (template) => {
+      expect(() => read('imaps://u:p@h', template)).toThrow('MAIL_BOUNCES_ADDRESS is not an address with one *')
+    },
+  )
+
+  it('needs addresses that SMTP has room for, and the two settings need each other', () => {
+    expect(() => read('imaps://u:p@h', 'b234567890123456*@example.com')).toThrow('more than 15 characters beside its *')
+    for (const one of [{ MAIL_BOUNCES_IMAP: 'imaps://u:p@h' }, { MAIL_BOUNCES_ADDRESS: address }])
+      expect(() => readNotifierConfig({ ...needed, ...one })).toThrow('set both, or none')
+  })
+})

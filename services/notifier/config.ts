@@ -4,6 +4,8 @@ import { publicUrl } from '#lib/config/common-settings'
 import { described, integer, oneOf, readConfig, type Setting } from '#lib/config/read-config'
 import { privateDestinations } from '#lib/outbound/destinations'
 import { storingSettings } from '#lib/storing-settings'
+import { bounceAddress, mailbox } from './bounce-settings.ts'
+import { openReturnPaths } from './return-path.ts'
 import { ehloName, smtpUrl } from './smtp-url.ts'
 import { redisUrl } from './redis.ts'
 
@@ -14,7 +16,11 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
   const own = defaultSender(config.PUBLIC_URL)
   const from = config.MAIL_FROM ?? own
   if (!from) throw new Error('Configuration: PUBLIC_URL has a host that no mail can come from: set MAIL_FROM.')
-  return { ...config, host, MAIL_FROM: from, ehloName: ehloName(config.SMTP_URL) ?? (own ?? from).domain }
+  const { MAIL_BOUNCES_ADDRESS: address, MAIL_BOUNCES_IMAP: box } = config
+  if ((address === undefined) !== (box === undefined))
+    throw new Error('Configuration: MAIL_BOUNCES_IMAP and MAIL_BOUNCES_ADDRESS need each other: set both, or none.')
+  const returnPaths = address === undefined ? undefined : openReturnPaths(address, config.ROSTER_ENCRYPTION_KEY)
+  return { ...config, host, returnPaths, MAIL_FROM: from, ehloName: ehloName(config.SMTP_URL) ?? (own ?? from).domain }
 }
 
 export type Config = ReturnType<typeof readNotifierConfig>
@@ -83,6 +89,15 @@ export const settings = {
     "The name servers that [TestMail](operations.md#a-test-mail) asks about the sender's domain, separated by commas. Without it: those of the machine",
     nameServers,
   ),
+  MAIL_BOUNCES_IMAP: described(
+    'The mailbox to which reports about mails that did not arrive [come back](operations.md#mails-that-bounce), for them alone. Together with `MAIL_BOUNCES_ADDRESS`',
+    mailbox,
+  ),
+  MAIL_BOUNCES_ADDRESS: described(
+    'The addresses of that mailbox. Each mail then has one of its own as its envelope sender (Return-Path), with its id and a MAC in place of the `*`',
+    bounceAddress((text) => senderOf('', text) !== undefined),
+  ),
+  MAIL_BOUNCES_INTERVAL: described('Seconds between two looks into that mailbox', integer(1, 3600, 60)),
   MAIL_CONCURRENCY: described(
     'The most mails under way at a time, each over a connection of its own. [Slow domains](limits.md#mails-under-way) get a part of them',
     integer(1, 1000, 20),

@@ -1,5 +1,6 @@
 import type { AuditKey } from '#gen/roster/audit/v1/audit'
 import type { Sql } from '#lib/database/database'
+import type { Log } from '#lib/log'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/encryption/keys'
 import type { ServiceCall } from '#lib/rpc/call'
@@ -12,6 +13,7 @@ import type { Destinations } from '#lib/outbound/destinations'
 /** The tools of the operations. */
 export interface Context {
   sql: Sql
+  log: Log
   store: Store
   keys: Keyring
   /** The events of every service. */

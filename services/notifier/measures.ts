@@ -11,6 +11,25 @@ export const mails = counter({
   },
 })
 
+export const bounces = counter({
+  name: 'roster.mail.bounces',
+  unit: '{report}',
+  description:
+    'reports about mails that had left, of the mailbox (MAIL_BOUNCES_IMAP) or of the mail provider (webhook). bounced; soft: ' +
+    'it may still arrive; again: it was known; unknown: of no mail that Roster knows; unreadable: no report',
+  labels: {
+    'roster.source': ['mailbox', 'webhook'],
+    'roster.outcome': ['bounced', 'soft', 'again', 'unknown', 'unreadable'],
+  },
+})
+
+export const mailboxLooks = counter({
+  name: 'roster.mail.bounces.looks',
+  unit: '{look}',
+  description: 'looks into the mailbox of bounces (MAIL_BOUNCES_IMAP): done, or failed and to be tried again',
+  labels: { 'roster.outcome': ['done', 'failed'] },
+})
+
 export const mailTimes = histogram({
   name: 'roster.mail.duration',
   unit: 's',

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
+import { InternalServiceDefinition } from '#gen/roster/notifier/v1/internal_service'
 import { MailServiceDefinition } from '#gen/roster/notifier/v1/mail_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
@@ -26,6 +27,7 @@ import { createClient } from '#lib/rpc/call'
 import { served } from '#lib/rpc/serve'
 import { answerFrom, type StoringService } from '#lib/storing-service'
 import { type CheckpointLists, shareKeys } from './audit/checkpoint-lists.ts'
+import { watchMailbox } from './bounces/watch-mailbox.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { model } from './model.ts'
@@ -49,6 +51,7 @@ import { replayFailedDeliveries } from './operations/replay-failed-deliveries.ts
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
 import { searchDeliveries } from './operations/search-deliveries.ts'
 import { searchMails } from './operations/search-mails.ts'
+import { takeProviderReport } from './operations/take-provider-report.ts'
 import { testMail } from './operations/test-mail.ts'
 import { updateWebhook } from './operations/update-webhook.ts'
 import type { Feeds } from './feeds/read-events.ts'
@@ -180,6 +183,19 @@ function notifier(
         return [logouts, startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor }), worker]
       }
       const senders = isDrill ? [] : startSending()
+      // A drill must not take the messages away from what it is a copy of.
+      const box = !isDrill && config.returnPaths && config.MAIL_BOUNCES_IMAP
+      if (box)
+        senders.push(
+          watchMailbox({
+            sql,
+            redis,
+            log,
+            mailbox: box,
+            paths: config.returnPaths!,
+            every: config.MAIL_BOUNCES_INTERVAL * 1000,
+          }),
+        )
       const watching = [watchWebhooks(sql), watchLogouts(sql), startStoringReports({ sql, reports, log })]
       const feeds = feedsOf(asked, sisters, log)
       const checkpointLists = checkpointListsOf(asked, sisters)
@@ -192,6 +208,7 @@ function notifier(
       return {
         context: {
           sql: asked,
+          log,
           store,
           keys,
           feeds,
@@ -226,6 +243,7 @@ function notifier(
         replayFailedDeliveries,
       }),
       served<typeof MailServiceDefinition, Context>(MailServiceDefinition, { searchMails, getMail, testMail }),
+      served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { takeProviderReport }),
       served<typeof EventServiceDefinition, Context>(EventServiceDefinition, {
         searchEvents,
         searchOrganizationEvents,

@@ -16,6 +16,8 @@ export interface MailServer {
   ca: string
   /** What it wrote to its log. */
   log(): string
+  /** The folder of its own files. */
+  folder: string
   stop(): Promise<void>
 }
 
@@ -27,6 +29,10 @@ export interface MailServerKind {
   users: string[]
   /** Below the root of the packages. */
   program: string
+  /** Further folders of its libraries, below the root of the packages. */
+  libraries?: string[]
+  /** Folders below the root of the packages that it sees over those of the machine. */
+  overlaid?: string[]
   /** Writes the configuration and returns the arguments that start it in the foreground. */
   configure(place: Place): string[]
 }
@@ -50,12 +56,14 @@ export const firstUser = 61_000
  * Downloads a mail server, and returns the folder of its packages. Undefined where this machine cannot run it: that
  * takes Debian's packages, and root.
  */
-export function unpackMailServer({ packages, program }: MailServerKind): string | undefined {
+export function unpackMailServer({ packages, program, libraries = [] }: MailServerKind): string | undefined {
   return unpackDebian(packages, (folder) => {
     const [command, ...args] = [...apart, 'true']
     execFileSync(command, args)
+    const env = environmentOf(folder)
+    const own = libraries.map((name) => join(folder, 'root', name))
     const missing = execFileSync('ldd', [join(folder, 'root', program)], {
-      env: environmentOf(folder),
+      env: { ...env, LD_LIBRARY_PATH: [env['LD_LIBRARY_PATH'], ...own].join(':') },
       encoding: 'utf8',
     })
     if (missing.includes('not found')) throw new Error(missing)
@@ -86,7 +94,7 @@ export async function startMailServer(
   writeUsers(folder, kind.users)
   for (const name of ['spool', 'data']) mkdirSync(join(folder, name))
   const args = kind.configure({ root, folder, port, next, more })
-  writeFileSync(join(folder, 'run'), script(root, folder))
+  writeFileSync(join(folder, 'run'), script(root, folder, kind))
   const [command, ...before] = [...apart, 'sh', join(folder, 'run'), join(root, kind.program), ...args]
   const server = spawn(command!, before, { stdio: 'ignore' })
   const exited = once(server, 'exit')
@@ -105,7 +113,7 @@ export async function startMailServer(
     }
     await sleep(50)
   }
-  return { port, ca, log: () => read('output') + read('log'), stop }
+  return { port, ca, folder, log: () => read('output') + read('log'), stop }
 }
 
 // The machine may know them already, by other ids.
@@ -122,14 +130,17 @@ function writeUsers(folder: string, users: string[]) {
   }
 }
 
-function script(root: string, folder: string): string {
+function script(root: string, folder: string, { libraries = [], overlaid = [] }: MailServerKind): string {
+  const own = libraries.map((name) => `${root}/${name}`).join(' ')
+  const overlay = (name: string) => `mount -t overlay overlay -o lowerdir=${root}/${name}:/${name} /${name}`
   return `
     mount --bind ${folder}/passwd /etc/passwd && mount --bind ${folder}/group /etc/group
     mount -t tmpfs tmpfs /var/spool && mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/lib
     mkdir -p /var/lib/opensmtpd/empty
     # Not by LD_LIBRARY_PATH: programs that change their user ignore it.
-    ldconfig -C ${folder}/libraries ${root}/usr/lib/x86_64-linux-gnu ${root}/lib/x86_64-linux-gnu
+    ldconfig -C ${folder}/libraries ${root}/usr/lib/x86_64-linux-gnu ${root}/lib/x86_64-linux-gnu ${own}
     mount --bind ${folder}/libraries /etc/ld.so.cache
+    ${overlaid.map(overlay).join(' && ')}
     # Not by exec: a program with the set-user-ID bit, such as Exim, would outlive the process that started it.
     "$@" >${folder}/output 2>&1
     exit

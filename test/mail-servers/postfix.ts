@@ -7,6 +7,7 @@ export const postfix: MailServerKind = {
   packages: ['postfix', 'libsasl2-2', 'libicu72', 'libdb5.3', 'libnsl2', 'libtirpc3'],
   users: ['postfix', 'postdrop'],
   program: 'usr/sbin/postfix',
+  libraries: ['usr/lib/postfix'],
   configure({ root, folder, port, next, more }) {
     const configuration = join(folder, 'etc')
     mkdirSync(configuration)
@@ -55,6 +56,7 @@ export const postfix: MailServerKind = {
       'trace unix - - n - 0 bounce',
       'proxymap unix - - n - - proxymap',
       'smtp unix - - n - - smtp',
+      'virtual unix - n n - - virtual',
       'error unix - - n - - error',
       'retry unix - - n - - error',
       'anvil unix - - n - 1 anvil',

@@ -3,6 +3,7 @@ import type { Arrival, Encoding } from '../call/arrived-call.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { admit } from '../listen/admission.ts'
 import type { Exchange } from '../listen/exchange.ts'
+import type { Hold } from '../rate-limits/under-way.ts'
 import { costOfRead } from '../rate-limits/address-rates.ts'
 
 /** A call over HTTP/1.1, or over HTTP/2 in its shape, as it arrives. */
@@ -34,8 +35,8 @@ export function arrive(
 }
 
 /** Admits a request that is no call of an operation. Errors of `admit`. */
-export function admitOther(gateway: Gateway, exchange: Exchange): void {
-  admit(gateway, 'public', exchange, addressOf(gateway, exchange))
+export function admitOther(gateway: Gateway, exchange: Exchange): Hold {
+  return admit(gateway, 'public', exchange, addressOf(gateway, exchange))
 }
 
 /** Counts such a request against its address. RESOURCE_EXHAUSTED RATE_LIMITED. */

@@ -20,19 +20,22 @@ import { serveJson } from './json/serve.ts'
 import { serveOAuth } from './oauth/serve.ts'
 import { serveBrowser } from './page/serve.ts'
 import { createProbes } from './probes.ts'
+import { type createProviderReports, reportsPath } from './provider-reports.ts'
 
 export interface HttpOptions {
   gateway: Gateway
   cors: Cors
   pages: Pages
   readiness: Readiness
+  /** Undefined: there is no such path. */
+  providerReports: ReturnType<typeof createProviderReports> | undefined
 }
 
 /** Where a manager of passwords looks for the page to change one (W3C, A Well-Known URL for Changing Passwords). */
 const changePassword = '/.well-known/change-password'
 
 /** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, Connect, gRPC-web, pages, probes. */
-export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptions) {
+export function createHttpHandler({ gateway, cors, pages, readiness, providerReports }: HttpOptions) {
   const probes = createProbes(readiness)
 
   async function serve(exchange: Exchange): Promise<void> {
@@ -63,7 +66,12 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
       checkHead(exchange)
       return probe(exchange)
     }
+    if (providerReports && path === reportsPath && verb === 'POST') {
+      measure(exchange, path)
+      return providerReports(exchange)
+    }
     admitNoCall(exchange)
+    if (providerReports && path === reportsPath) return refuseVerb(exchange, ['POST'])
     const page = pages.get(path)
     if (page && verb === 'GET') return servePage(exchange, page)
     if (path === changePassword && verb === 'GET')

@@ -150,6 +150,24 @@ test('a mail loses its user and its reply, and gets no later one', async () => {
   expect(await mail()).toEqual({ user_id: '', state: 'sent', reply: null })
 })
 
+test('a bounced mail loses the reason, and gets no later one', async () => {
+  const bounce = (mailId: string) => sql`
+    select report_bounces(${JSON.stringify([{ code_id: mailId, status: '5.1.1', reason: 'no Gigi here' }])}::text::jsonb)
+  `
+  const expiresAt = new Date(Date.now() + 60_000).toISOString()
+  const requested = (userId: string, codeId: string) => event(userId, 'email.code.requested', { codeId, expiresAt })
+  await takeIn('users', requested('b', 'code-b'), requested('b', 'code-late'), requested('c', 'code-c'))
+  await bounce('code-b')
+  await bounce('code-c')
+  await takeIn('users', event('b', 'removed'))
+  await bounce('code-late')
+  expect(await sql`select code_id, status, reason from mail_bounces order by code_id`).toEqual([
+    { code_id: 'code-b', status: '5.1.1', reason: '' },
+    { code_id: 'code-c', status: '5.1.1', reason: 'no Gigi here' },
+    { code_id: 'code-late', status: '5.1.1', reason: '' },
+  ])
+})
+
 test('PostgreSQL’s own samples have nothing of the deliveries', async () => {
   const samples = async () =>
     JSON.stringify(

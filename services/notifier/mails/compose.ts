@@ -10,13 +10,15 @@ export interface Letter extends Mail {
   /** As `writtenId` gives it. */
   id: string
   date: Date
+  /** Further headers, each in one line. */
+  headers?: Record<string, string>
 }
 
 /**
  * Writes a mail with a text part and an HTML part (RFC 5322 and 2046). All mails have this one form, so they cost half
  * of what nodemailer's composer for any form takes.
  */
-export function compose({ from, to, id, date, language, subject, text, html }: Letter): string {
+export function compose({ from, to, id, date, language, subject, text, html, headers: more = {} }: Letter): string {
   const boundary = `roster-${randomUUID()}`
   const headers = {
     From: from.name === '' ? from.address : `${phrase(from.name)} <${from.address}>`,
@@ -24,6 +26,7 @@ export function compose({ from, to, id, date, language, subject, text, html }: L
     Subject: words(subject),
     Date: date.toUTCString().replace('GMT', '+0000'),
     'Message-ID': `<${id}@${from.domain}>`,
+    ...more,
     'Auto-Submitted': 'auto-generated',
     'Content-Language': language,
     'MIME-Version': '1.0',

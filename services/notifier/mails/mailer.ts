@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { Clock } from './clock.ts'
 import { compose } from './compose.ts'
 import { kindOf, type MailName } from './mail-kinds.ts'
+import { providerHeaders } from './provider-headers.ts'
 import type { Mails } from './render.ts'
 import { openSmtpPool } from './smtp-pool.ts'
 import { writtenAddress, writtenId, writtenLink } from './written.ts'
@@ -34,6 +35,7 @@ export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
     greetingTimeout: connectWithin,
     dnsTimeout: connectWithin,
     readyWithin: config.SMTP_TIMEOUT * 1000,
+    wantsReports: config.returnPaths !== undefined,
   })
   const { hostname, port } = new URL(config.SMTP_URL)
   const attributes = {
@@ -59,8 +61,10 @@ export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
         application: content.applicationName,
         message: content.message,
       })
-      const raw = compose({ ...mail, from, to: recipient, id: writtenId(id), date: new Date(clock.time()) })
-      return inSpan(span, () => pool.send(from.address, recipient, raw, isDue))
+      const headers = providerHeaders(hostname, writtenId(id))
+      const raw = compose({ ...mail, from, to: recipient, id: writtenId(id), date: new Date(clock.time()), headers })
+      const sender = config.returnPaths?.addressOf(id) ?? from.address
+      return inSpan(span, () => pool.send(sender, recipient, raw, isDue))
     },
     verify: () => pool.verify(),
     close: () => pool.close(),

@@ -4,6 +4,8 @@ import { withTimeout } from '#lib/with-timeout'
 export interface SmtpPoolOptions extends SMTPPool.Options {
   /** Milliseconds that the server may take to be ready for a mail. */
   readyWithin: number
+  /** Whether the mail servers are asked to report a mail that does not arrive, without its text (RFC 3461). */
+  wantsReports?: boolean
 }
 
 /** Connections to a mail server that stay open. */
@@ -29,7 +31,7 @@ const acknowledgedWithin = 10 * 60_000
  * Opens nodemailer's pool, without its composer. That would take the written mail apart for headers that no one asks
  * for, and lead it through four streams: more work than all of the sending.
  */
-export function openSmtpPool({ readyWithin, ...options }: SmtpPoolOptions): SmtpPool {
+export function openSmtpPool({ readyWithin, wantsReports = false, ...options }: SmtpPoolOptions): SmtpPool {
   const pool = new SMTPPool({ ...options, socketTimeout: acknowledgedWithin, idleTimeout: readyWithin })
 
   const connectionOf = (message: Message) =>
@@ -48,7 +50,7 @@ export function openSmtpPool({ readyWithin, ...options }: SmtpPoolOptions): Smtp
       else end(() => resolve(false))
     }
     const stream = streamOf((to) => void whenReady(to).catch((error) => end(() => reject(error))))
-    const message = written({ from, to: [to] }, stream, aborting.signal)
+    const message = written({ from, to: [to] }, stream, { signal: aborting.signal, ...(wantsReports && { dsn }) })
     pool.send(message, (error, info) => {
       clearTimeout(timer)
       if (!error) return resolve(info!.response)
@@ -68,6 +70,9 @@ export function openSmtpPool({ readyWithin, ...options }: SmtpPoolOptions): Smtp
     close: () => pool.close({ force: true }),
   }
 }
+
+/** In nodemailer's words. The code in a mail must not come back with it. */
+export const dsn = { return: 'headers', notify: 'failure' } as const
 
 type SmtpError = NonNullable<Parameters<Parameters<SMTPPool['send']>[1]>[0]>
 type Message = Parameters<SMTPPool['send']>[0]
@@ -94,7 +99,7 @@ function notReady(): Error {
 function written(
   envelope: { from: string; to: string[] },
   stream: ReturnType<typeof streamOf>,
-  signal: AbortSignal,
+  data: { signal: AbortSignal; dsn?: typeof dsn },
 ): Message {
   const message = {
     // The pool changes what it gets.
@@ -103,7 +108,7 @@ function written(
     getHeader: () => '',
     createReadStream: () => stream,
   }
-  return { data: { signal }, message } as unknown as Message
+  return { data, message } as unknown as Message
 }
 
 // The pool sends a mail again over another connection only if nothing of it was read.

@@ -30,6 +30,8 @@ create or replace function forget_users(ids text[]) returns void language sql as
       select type || '/' || id
       from unnest(ids) id, unnest('{user,user.email.code,user.email.notice,user.password.code,user.signin}'::text[]) type
     ));
+  update mail_bounces b set reason = '' from deliveries d
+  where d.mail_kind is not null and d.user_id = any(ids) and b.code_id = d.code_id and b.reason <> '';
   -- The row of a mail stays for the numbers of its organization, and is no one's any more.
   update deliveries set user_id = '', reply = null where mail_kind is not null and user_id = any(ids)
 $$;
@@ -70,6 +72,31 @@ create or replace function report_mails(reports jsonb) returns void language sql
   update deliveries d set state = 'superseded', changed_at = roster_now()
   from jsonb_to_recordset(reports) as r (code_id text, state text)
   where r.state = 'superseded' and d.kind = 'mail' and d.code_id = r.code_id and d.state = 'queued' and d.event_id = ''
+$$;
+
+-- Notes that mails bounced. The first report of a mail counts.
+--   bounces: [{code_id, status, reason}], each code once
+-- Returns what became of each: bounced; again, where it was noted before; or unknown, where there is no such mail yet.
+create or replace function report_bounces(bounces jsonb) returns table (code_id text, outcome text) language sql as $$
+  with reported as (
+    select r.code_id, r.status, r.reason, d.user_id
+    from jsonb_to_recordset(bounces) as r (code_id text, status text, reason text)
+    left join deliveries d on d.kind = 'mail' and d.code_id = r.code_id
+  ), added as (
+    insert into mail_bounces (code_id, bounced_at, status, reason)
+    -- Of an erased user nothing is kept. A mail about no user looks the same.
+    select r.code_id, roster_now(), r.status, case when r.user_id = '' then '' else r.reason end
+    from reported r
+    order by r.code_id
+    on conflict do nothing
+    returning mail_bounces.code_id
+  )
+  select r.code_id, case
+    when r.user_id is null then 'unknown'
+    when exists (select from added a where a.code_id = r.code_id) then 'bounced'
+    else 'again'
+  end
+  from reported r
 $$;
 
 -- The delivery that is next in a chain. One index alone has this order: by conditions of equality PostgreSQL may read

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { type SenderCheck, SenderCheckKind, SenderCheckResult as Result } from '#gen/roster/notifier/v1/mail_service'
 import type { Config } from '../config.ts'
 
-type Settings = Pick<Config, 'MAIL_FROM' | 'MAIL_DKIM_SELECTOR' | 'MAIL_DNS_SERVERS'>
+type Settings = Pick<Config, 'MAIL_FROM' | 'MAIL_BOUNCES_ADDRESS' | 'MAIL_DKIM_SELECTOR' | 'MAIL_DNS_SERVERS'>
 type Finding = Omit<SenderCheck, 'kind'>
 type Problem = Pick<Finding, 'result' | 'problem'>
 type Ask = (name: string) => Promise<string[]>
@@ -12,7 +12,7 @@ const longest = 1000
 
 /** Looks what the sender's domain publishes. Takes `within` milliseconds at most. */
 export async function checkSender(
-  { MAIL_FROM: { domain }, MAIL_DKIM_SELECTOR: selector, MAIL_DNS_SERVERS: servers }: Settings,
+  { MAIL_FROM: { domain }, MAIL_BOUNCES_ADDRESS, MAIL_DKIM_SELECTOR: selector, MAIL_DNS_SERVERS: servers }: Settings,
   within: number,
 ): Promise<SenderCheck[]> {
   const resolver = new Resolver({ timeout: Math.min(3000, Math.ceil(within / 2)), tries: 2 })
@@ -31,10 +31,12 @@ export async function checkSender(
     if (isAddress) return { kind, ...notChecked("The sender's domain is an address: set MAIL_FROM.") }
     return { kind, ...(await find().catch((error: unknown) => unanswered(name, error))) }
   }
+  // SPF is about the sender in the envelope.
+  const envelopeDomain = MAIL_BOUNCES_ADDRESS?.split('@')[1] ?? domain
   const dkimName = `${selector}._domainkey.${domain}`
   try {
     return await Promise.all([
-      look(SenderCheckKind.SENDER_CHECK_KIND_SPF, domain, () => findSpf(ask, domain)),
+      look(SenderCheckKind.SENDER_CHECK_KIND_SPF, envelopeDomain, () => findSpf(ask, envelopeDomain)),
       look(SenderCheckKind.SENDER_CHECK_KIND_DKIM, dkimName, async () =>
         selector === undefined ? notChecked('MAIL_DKIM_SELECTOR is not set.') : findDkim(ask, dkimName),
       ),

@@ -4,6 +4,7 @@ import SMTPTransport from 'nodemailer/lib/smtp-transport'
 import type { SmtpLine, TestMailResponse } from '#gen/roster/notifier/v1/mail_service'
 import type { Config } from '../config.ts'
 import { compose } from '../mails/compose.ts'
+import { dsn } from '../mails/smtp-pool.ts'
 import { readRefusal } from '../mails/smtp-refusal.ts'
 import { openTranscript } from './transcript.ts'
 
@@ -40,7 +41,7 @@ export async function sendTestMail(config: Config, to: string, within: number): 
 }
 
 // As much of nodemailer's message as its transport asks for.
-function written({ MAIL_FROM: from, host }: Config, to: string, signal: AbortSignal) {
+function written({ MAIL_FROM: from, host, returnPaths }: Config, to: string, signal: AbortSignal) {
   const id = randomUUID()
   const subject = `Test mail of ${host}`
   const text = `This mail was sent by an administrator of ${host}, to see whether its mails arrive.\n`
@@ -55,10 +56,11 @@ function written({ MAIL_FROM: from, host }: Config, to: string, signal: AbortSig
     html: `<p>${text}</p>\n`,
   })
   const message = {
-    getEnvelope: () => ({ from: from.address, to: [to] }),
+    // As of any mail. What comes back about it is of no mail that is found.
+    getEnvelope: () => ({ from: returnPaths?.addressOf(id) ?? from.address, to: [to] }),
     messageId: () => `<${id}@${from.domain}>`,
     getHeader: () => '',
     createReadStream: () => Readable.from([Buffer.from(raw)]),
   }
-  return { data: { signal }, message } as unknown as Parameters<SMTPTransport['send']>[0]
+  return { data: { signal, ...(returnPaths && { dsn }) }, message } as unknown as Parameters<SMTPTransport['send']>[0]
 }

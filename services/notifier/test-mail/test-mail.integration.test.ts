@@ -149,6 +149,17 @@ test('without a selector DKIM is not checked, and of an address nothing', async 
   expect(await results({ MAIL_FROM: 'no-reply@[192.0.2.1]' })).toEqual([not, not, not])
 })
 
+test('where mails have an address for bounces, the test mail has one, and SPF is that of its domain', async () => {
+  const testMail = await start({
+    MAIL_BOUNCES_IMAP: 'imaps://bounces:secret@127.0.0.1:1',
+    MAIL_BOUNCES_ADDRESS: '*@open.example',
+  })
+  const answer = await testMail('back@example.com')
+  expect(answer).toMatchObject({ accepted: true, sender: 'no-reply@sound.example' })
+  expect(house.mail.sendersTo('back@example.com')).toEqual([expect.stringMatching(/^[\da-z]{49}@open\.example$/)])
+  expect(answer.senderChecks.map(({ name }) => name)).toEqual(['open.example', '', '_dmarc.sound.example'])
+})
+
 test('servers that are silent are given up before the call is, and what was said until then is shown', async () => {
   const sockets: Socket[] = []
   const server = createServer((socket) => {

@@ -8,6 +8,7 @@ import postgres from 'postgres'
 import { expect, vi } from 'vitest'
 import { DeliveryServiceDefinition, type SearchDeliveriesRequest } from '#gen/roster/notifier/v1/delivery_service'
 import { type AddWebhookRequest, WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { InternalServiceDefinition as NotifierInternal } from '#gen/roster/notifier/v1/internal_service'
 import { MailServiceDefinition, type SearchMailsRequest } from '#gen/roster/notifier/v1/mail_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
@@ -174,6 +175,11 @@ export async function openHouse() {
       const { searchMails } = MailServiceDefinition.methods
       const { mails } = await ask(searchMails, all, MailServiceDefinition.fullName, organizationId)
       return mails.toReversed()
+    },
+    /** Reports what a mail provider posts, as the gateway does: a body, or what becomes one. */
+    report: (posted: object) => {
+      const body = Buffer.isBuffer(posted) ? posted : Buffer.from(JSON.stringify(posted))
+      return ask(NotifierInternal.methods.takeProviderReport, { body }, NotifierInternal.fullName)
     },
     /** Sends a test mail, by a call that may take `within` milliseconds. */
     testMail: (email: string, within: number) =>

@@ -15,6 +15,8 @@ export interface TestMailServer {
   url: string
   /** The mails that it took for an address. */
   mailsTo(address: string): Email[]
+  /** The senders in the envelopes of these. */
+  sendersTo(address: string): string[]
   /** The addresses of all tries. */
   tried(): string[]
   /** The names by which clients greeted it. */
@@ -34,7 +36,7 @@ export interface TestMailServer {
 
 /** Listens on a free port of 127.0.0.1. */
 export async function startTestMailServer(): Promise<TestMailServer> {
-  const mails: { address: string; email: Email }[] = []
+  const mails: { address: string; sender: string; email: Email }[] = []
   const tries: string[] = []
   const names = new Set<string>()
   const answers = new Map<string, Answer[]>()
@@ -48,11 +50,11 @@ export async function startTestMailServer(): Promise<TestMailServer> {
     return Object.assign(new Error(`${next.code < 500 ? 4 : 5}.1.1 <${address}> not now`), { responseCode: next.code })
   }
 
-  async function take(address: string, stream: NodeJS.ReadableStream): Promise<string | undefined> {
+  async function take(address: string, sender: string, stream: NodeJS.ReadableStream): Promise<string | undefined> {
     const email = await PostalMime.parse(await buffer(stream))
     const refused = refusal(address, 'DATA')
     if (refused) throw refused
-    mails.push({ address, email })
+    mails.push({ address, sender, email })
     await beforeAccepting(address)
     return replies.get(address)?.(email.text ?? '')
   }
@@ -67,7 +69,10 @@ export async function startTestMailServer(): Promise<TestMailServer> {
         callback(refusal(address, 'RCPT TO'))
       },
       onData(stream, { envelope }, callback) {
-        take(envelope.rcptTo[0]!.address, stream).then((text) => callback(null, text), callback)
+        take(envelope.rcptTo[0]!.address, envelope.mailFrom ? envelope.mailFrom.address : '', stream).then(
+          (text) => callback(null, text),
+          callback,
+        )
       },
     }).on('error', () => {})
 
@@ -84,6 +89,7 @@ export async function startTestMailServer(): Promise<TestMailServer> {
   return {
     url: `smtp://127.0.0.1:${port}`,
     mailsTo: (address) => mails.filter((mail) => mail.address === address).map((mail) => mail.email),
+    sendersTo: (address) => mails.filter((mail) => mail.address === address).map((mail) => mail.sender),
     tried: () => [...tries],
     greetedAs: () => [...names],
     triesFor: (address) => tries.filter((tried) => tried === address).length,

@@ -73,6 +73,25 @@ test('deliveries are given up after their time, however many there are and howev
   )
 })
 
+test('what is known of a bounce goes with its mail, or after a day where there is none', async () => {
+  const mail = (id: string) => sql`
+    insert into deliveries (id, kind, state, organization_id, event_id, event_type, user_id, code_id, mail_kind, expires_at,
+      queued_at, created_at, changed_at)
+    values (${id}, 'mail', 'sent', 'o', '', '', '', ${id}, 'email-code', now(), now(), now(),
+      now() - ${id === 'old' ? '31 days' : '29 days'}::interval)
+  `
+  const bounce = (id: string, ago: string) => sql`
+    insert into mail_bounces values (${id}, now() - ${ago}::interval, '5.1.1', '')
+  `
+  await mail('old')
+  await mail('young')
+  for (const id of ['old', 'young', 'of no mail']) await bounce(id, '25 hours')
+  await bounce('of a mail to come', '23 hours')
+  startSweep()
+  const left = async () => (await sql`select code_id from mail_bounces order by 1`).map((row) => row['code_id'])
+  await vi.waitFor(async () => expect(await left()).toEqual(['of a mail to come', 'young']), soon)
+})
+
 test('all deliveries that wait for a removed webhook fail, however many, and no chain is left', async () => {
   await queue('removed', 2500, 1)
   await queue('slow', 1, 1)

@@ -119,6 +119,14 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
     )
     const old = sql`state <> 'queued' and changed_at < roster_now() - make_interval(days => ${keptFor})`
     await deleteInPortions(sql, 'deliveries', old, stopped)
+    // Those of mails that were pruned, and those that are of no mail.
+    const isOfNoMail = sql`not exists (select from deliveries d where d.kind = 'mail' and d.code_id = mail_bounces.code_id)`
+    await deleteInPortions(
+      sql,
+      'mail_bounces',
+      sql`bounced_at < roster_now() - interval '1 day' and ${isOfNoMail}`,
+      stopped,
+    )
     await deleteInPortions(sql, 'webhook_secrets', sql`expires_at < roster_now()`, stopped)
     await deleteInPortions(sql, 'turns', sql`turn_at < roster_now() - interval '1 day'`, stopped)
   }

@@ -50,11 +50,12 @@ test.skipIf(!hasMailbox())(
     const first = await accepted(home, userId)
     const { code: former } = await mailTo(email)
     expect(factsOf(await resend(first, another)).reason).toBe('USER_NOT_FOUND')
-    ok(await resend(first, home))
+    const { mailId: sent } = ok(await resend(first, home))
     const { code, link } = await mailTo(email, 2)
     expect(link).toContain('https://app.example.com/verify')
     expect(factsOf(await resend(first, home))).toMatchObject({ code: 9, reason: 'MAIL_NOT_RESENDABLE' })
     const second = (await search(home, { userId })).find(({ mailId }) => mailId !== first.mailId)!
+    expect(second.mailId).toBe(sent)
     expect(factsOf(await resend(second, home)).reason).toBe('CODE_THROTTLED')
     const verify = (verificationCode: string) => call('VerifyEmail', { userId, verificationCode })
     expect(factsOf(await verify(former)).reason).toBe('CODE_INVALID')
@@ -70,10 +71,11 @@ test.skipIf(!hasMailbox())(
     const { invitationId } = ok(await call('AddInvitation', { email: uniqueEmail() }, admin(home)))
     const first = await accepted(home, invitationId)
     expect(first.kind).toBe('invitation')
-    ok(await resend(first, home))
+    const { mailId: sent } = ok(await resend(first, home))
     await expect.poll(() => search(home, { userId: invitationId }), { timeout: 20_000 }).toHaveLength(2)
     expect(factsOf(await resend(first, home)).reason).toBe('MAIL_NOT_RESENDABLE')
     const newest = (await search(home, { userId: invitationId }))[0]!
+    expect(newest.mailId).toBe(sent)
     ok(await call('RevokeInvitation', { invitationId }, admin(home)))
     expect(factsOf(await resend(newest, home)).reason).toBe('MAIL_NOT_RESENDABLE')
   },

@@ -7,6 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import { refuseRemovedOrganization } from '../../../organization-status.ts'
 import type { Context } from '../../context.ts'
 import { type Invitation, type InvitationEvent, invitationKey } from '../../directory/events/invitation.ts'
+import type { NewMail } from '../../directory/email/new-mail.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
 import { throttle } from '../../directory/rate-limits/throttle.ts'
 import { keepNewLink, ownInvitation, pendingGuard } from './invitation-rows.ts'
@@ -19,7 +20,7 @@ export async function resendInvitation(
   context: Context,
   { invitationId: id, delivery }: ResendInvitationRequest,
   call: Call,
-): Promise<ResendInvitationResponse> {
+): Promise<ResendInvitationResponse & NewMail> {
   const { organizationId, caller } = call
   const found = await ownInvitation(context, id, organizationId)
   // The caller stands for the roles from now on.
@@ -53,7 +54,7 @@ export async function resendInvitation(
     },
     respond({ after, answer }) {
       made = answer
-      return { details: details(after), link: answer.link }
+      return { details: details(after), link: answer.link, mailId: codeId }
     },
   })
   if (made?.mail) context.announceMail(made.mail)

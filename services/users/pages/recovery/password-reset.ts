@@ -7,6 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { checkTemplate, linkTargets } from '../../directory/email/link.ts'
 import { canRecover } from '../../directory/email/can-recover.ts'
+import type { NewMail } from '../../directory/email/new-mail.ts'
 import { makeCode } from '../../directory/passwords/recovery.ts'
 import { mayStillActOn, requireMayActOn } from '../../directory/may-act-on.ts'
 import { isOpen } from '../../../organization-status.ts'
@@ -32,7 +33,7 @@ export const passwordReset = {
     return template === undefined ? [] : checkTemplate(template, linkTargets(config, true), 'sendLink.urlTemplate')
   },
 
-  async handle(context: Context, request: PasswordResetRequest, call: Call): Promise<PasswordResetResponse> {
+  async handle(context: Context, request: PasswordResetRequest, call: Call): Promise<PasswordResetResponse & NewMail> {
     const { userId, medium } = request
     const [codeId, returned] = [randomUUID(), medium?.$case === 'returnCode']
     const before = await context.store.load<User>('user', userId)
@@ -55,7 +56,7 @@ export const passwordReset = {
         const asked = { by: 'code' as const, askedBy: call.caller.userId }
         const recovery = { codeId, human, returned, urlTemplate: templateOf(request), ...asked }
         const { answer: verificationCode, ...decision } = makeCode(context, user, recovery, now)
-        return { ...decision, answer: { details: details(user), verificationCode } }
+        return { ...decision, answer: { details: details(user), verificationCode, mailId: codeId } }
       },
       respond: ({ answer }) => answer,
     })

@@ -5,7 +5,10 @@ import { shiftClock } from '#test/support/shift-clock'
 import type { RosterError } from '#lib/errors'
 import { anonymous } from '#lib/rpc/caller'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
+import type { CreateInviteCodeRequest } from '#gen/roster/users/v1/user_service'
+import type { User } from '../../directory/events/user.ts'
 import { addHumanUser } from '../../directory/operations/user/add-human-user.ts'
+import { createInviteCode } from '../../directory/operations/user/create-invite-code.ts'
 import { setPassword } from '../../directory/operations/password/set-password.ts'
 import { getEmailCode } from '../../internal/get-email-code.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
@@ -54,9 +57,10 @@ async function waiting(userId: string) {
   return { mailId, code: code!.code, url: code!.url }
 }
 
+/** The id of the new mail, or why there is none. */
 const resend = (userId: string, mailId: string, call = manager()) =>
   resendMail(users, { userId, mailId }, call).then(
-    () => 'done',
+    (sent) => sent.mailId,
     ({ reason }: RosterError) => reason,
   )
 
@@ -76,8 +80,9 @@ test('a code for a new password is mailed again within its limits, with its link
   const first = await waiting(userId)
   expect(await resend(userId, first.mailId)).toBe('CODE_THROTTLED')
   await later(61, async () => {
-    expect(await resend(userId, first.mailId)).toBe('done')
+    const sent = await resend(userId, first.mailId)
     const second = await waiting(userId)
+    expect(second.mailId).toBe(sent)
     expect(second.code).not.toBe(first.code)
     expect(second.url).toContain('https://app.example.com/reset?')
     expect(await resend(userId, first.mailId)).toBe('MAIL_NOT_RESENDABLE')
@@ -94,8 +99,31 @@ test('the code of a person who forgot the password inside a sign-in leads to the
   const { mailId } = await waiting(userId)
   expect(mailId).toBe(asked.codeId)
   await later(61, async () => {
-    expect(await resend(userId, mailId)).toBe('done')
-    expect((await waiting(userId)).url).toMatch(/^https:\/\/id\.example\.com\/ui\/reset-password/)
+    const sent = await resend(userId, mailId)
+    expect(await waiting(userId)).toMatchObject({
+      mailId: sent,
+      url: expect.stringMatching(/^https:\/\/id\.example\.com\/ui\/reset-password/),
+    })
+  })
+})
+
+test('the invitation of a user without a password is mailed again within its limits, but not one that was returned', async () => {
+  const userId = await newHuman()
+  const invited = async () => (await users.store.load<User>('user', userId))!.state.human!.invite!.codeId
+  const invite = (verification: CreateInviteCodeRequest['verification']) =>
+    createInviteCode.handle(users, { userId, verification }, manager())
+  await invite({ $case: 'sendCode', value: {} })
+  let mailId = await invited()
+  for (let time = 1; time <= 3; time++) {
+    const sent = await resend(userId, mailId)
+    expect(sent).toBe(await invited())
+    expect(await resend(userId, mailId)).toBe('MAIL_NOT_RESENDABLE')
+    mailId = sent
+  }
+  expect(await resend(userId, mailId)).toBe('CODE_THROTTLED')
+  await later(3601, async () => {
+    await invite({ $case: 'returnCode', value: {} })
+    expect(await resend(userId, await invited())).toBe('MAIL_NOT_RESENDABLE')
   })
 })
 
@@ -105,6 +133,10 @@ test('a manager sends nothing to whom they may not send it by its own operation'
   const { mailId } = await waiting(userId)
   await later(61, async () => {
     expect(await resend(userId, mailId)).toBe('PERMISSION_DENIED')
-    expect(await resend(userId, mailId, as('other', 'IAM_OWNER'))).toBe('done')
+    await createInviteCode.handle(users, { userId, verification: undefined }, as('other', 'IAM_OWNER'))
+    const invited = (await users.store.load<User>('user', userId))!.state.human!.invite!.codeId
+    expect(await resend(userId, invited)).toBe('PERMISSION_DENIED')
+    const sent = await resend(userId, mailId, as('other', 'IAM_OWNER'))
+    expect((await waiting(userId)).mailId).toBe(sent)
   })
 })

@@ -39,12 +39,12 @@ async function resendAsEmailCode(context: Context, userId: string, code: Code, c
   // The settings may allow the host of that time no more.
   const sound = resendEmailCode.check(context, request, call, true).length === 0 ? request : asked({})
   await resendEmailCode.permit(sound, call, true, context)
-  return detailsOf(await resendEmailCode.handle(context, sound, call))
+  return answerOf(await resendEmailCode.handle(context, sound, call))
 }
 
 async function resendAsInviteCode(context: Context, userId: string, call: Call) {
   await resendInviteCode.permit({ userId }, call, true, context)
-  return detailsOf(await resendInviteCode.handle(context, { userId }, call))
+  return answerOf(await resendInviteCode.handle(context, { userId }, call))
 }
 
 async function resendAsPasswordReset(context: Context, userId: string, code: Code, call: Call) {
@@ -53,7 +53,7 @@ async function resendAsPasswordReset(context: Context, userId: string, code: Cod
   const request = asked(code.askedBy === undefined ? {} : linkOf(code))
   const sound = passwordReset.check(context, request).length === 0 ? request : asked({})
   await passwordReset.permit(sound, call, true, context)
-  return detailsOf(await passwordReset.handle(context, sound, call))
+  return answerOf(await passwordReset.handle(context, sound, call))
 }
 
 async function resendAsInvitation(context: Context, invitationId: string, mailId: string, call: Call) {
@@ -61,7 +61,7 @@ async function resendAsInvitation(context: Context, invitationId: string, mailId
   if (invitation?.organizationId !== call.organizationId) throw userNotFound()
   const { state, link } = invitation.state
   if (state !== 'open' || link.codeId !== mailId || link.delivery !== 'mailed') throw notResendable()
-  return detailsOf(await resendInvitation(context, { invitationId, delivery: undefined }, call))
+  return answerOf(await resendInvitation(context, { invitationId, delivery: undefined }, call))
 }
 
 function isMailed<C extends Code>(code: C | undefined, mailId: string): code is C {
@@ -72,8 +72,8 @@ function linkOf({ urlTemplate }: Code) {
   return urlTemplate === undefined ? {} : { urlTemplate }
 }
 
-function detailsOf({ details }: ResendMailResponse): ResendMailResponse {
-  return { details }
+function answerOf({ details, mailId }: ResendMailResponse): ResendMailResponse {
+  return { details, mailId }
 }
 
 function notResendable() {

@@ -9,6 +9,7 @@ import { isOpen } from '../../../../organization-status.ts'
 import type { Context } from '../../../context.ts'
 import { passwordSet } from '../../passwords/invite-code.ts'
 import { checkVerification, codeRequested, requestCode, templateOf } from '../../email/verification.ts'
+import type { NewMail } from '../../email/new-mail.ts'
 import { withinAnHour } from '../../events/human.ts'
 import { humanOf, passwordOf, type User, type UserEvent } from '../../events/user.ts'
 import { findUserById } from '../../login-names/login-user.ts'
@@ -43,7 +44,7 @@ export async function invite(
   context: Context,
   { userId, verification, isAgain = false }: CreateInviteCodeRequest & { isAgain?: boolean },
   call: Call,
-): Promise<CreateInviteCodeResponse> {
+): Promise<CreateInviteCodeResponse & NewMail> {
   const codeId = randomUUID()
   const seen = await findUserById(context, userId)
   const vouch = await vouching(context, seen?.organizationId ?? '', [verification], call)
@@ -74,7 +75,7 @@ export async function invite(
       const { event, uses } = codeRequested(code, 'invitation', { ...seer, userId: id })
       return { events: [event], uses, answer: code.returned }
     },
-    respond: ({ after, answer: inviteCode }) => ({ details: details(after), inviteCode }),
+    respond: ({ after, answer: inviteCode }) => ({ details: details(after), inviteCode, mailId: codeId }),
   })
 }
 

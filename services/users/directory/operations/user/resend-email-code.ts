@@ -18,6 +18,7 @@ import { readProof } from '../../login-names/read-proofs.ts'
 import { vouching } from '../../login-names/vouching.ts'
 import { throttle } from '../../rate-limits/throttle.ts'
 import type { VouchedOn } from '../../events/code.ts'
+import type { NewMail } from '../../email/new-mail.ts'
 import { humanOf, type User, type UserEvent } from '../../events/user.ts'
 
 export const resendEmailCode = {
@@ -36,7 +37,11 @@ export const resendEmailCode = {
     holdsPermission: boolean,
   ): Violation[] => checkVerification(context, verification, holdsPermission),
 
-  async handle(context: Context, request: ResendEmailCodeRequest, call: Call): Promise<ResendEmailCodeResponse> {
+  async handle(
+    context: Context,
+    request: ResendEmailCodeRequest,
+    call: Call,
+  ): Promise<ResendEmailCodeResponse & NewMail> {
     const codeId = randomUUID()
     const { userId, verification } = request
     const user = await context.store.load<User>('user', userId)
@@ -48,7 +53,7 @@ export const resendEmailCode = {
       aggregate: { type: 'user', id: userId },
       call,
       decide: (user: Aggregate<User>, now) => decide(context, user, codeId, asked, now),
-      respond: ({ after, answer: verificationCode }) => ({ details: details(after), verificationCode }),
+      respond: ({ after, answer: verificationCode }) => ({ details: details(after), verificationCode, mailId: codeId }),
     })
   },
 }
