@@ -9,6 +9,7 @@ import type { CreateInviteCodeRequest } from '#gen/roster/users/v1/user_service'
 import type { User } from '../../directory/events/user.ts'
 import { addHumanUser } from '../../directory/operations/user/add-human-user.ts'
 import { createInviteCode } from '../../directory/operations/user/create-invite-code.ts'
+import { resendEmailCode } from '../../directory/operations/user/resend-email-code.ts'
 import { setPassword } from '../../directory/operations/password/set-password.ts'
 import { getEmailCode } from '../../internal/get-email-code.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
@@ -37,9 +38,9 @@ const as = (userId: string, role: string) => ({
 })
 const manager = () => as('manager', 'IAM_USER_MANAGER')
 
-async function newHuman(userId: string = randomUUID()) {
+async function newHuman(userId: string = randomUUID(), isVerified = true) {
   const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 as const }
-  const verification = { $case: 'isVerified' as const, value: true }
+  const verification = { $case: 'isVerified' as const, value: isVerified }
   const email = { email: `${randomUUID()}@example.com`, verification }
   await addHumanUser.handle(users, { userId, userName: userId, profile, email }, as('chief', 'IAM_OWNER'))
   return userId
@@ -104,6 +105,37 @@ test('the code of a person who forgot the password inside a sign-in leads to the
       mailId: sent,
       url: expect.stringMatching(/^https:\/\/id\.example\.com\/ui\/reset-password/),
     })
+  })
+})
+
+test('the link of a caller comes again where that caller asks for it; of another one the mail leads to a page of Roster', async () => {
+  const userId = await newHuman()
+  const urlTemplate = 'https://app.example.com/reset?code={{.Code}}'
+  const other = as('other', 'IAM_OWNER')
+  await passwordReset.handle(users, { userId, medium: { $case: 'sendLink', value: { urlTemplate } } }, manager())
+  await later(61, async () => {
+    expect(await resend(userId, (await waiting(userId)).mailId, other)).not.toBe('PERMISSION_DENIED')
+    const { url } = await waiting(userId)
+    expect(url).toMatch(/^https:\/\/id\.example\.com\/ui\/reset-password/)
+  })
+})
+
+test('the link of a code that proves an address, too', async () => {
+  const userId = await newHuman(undefined, false)
+  const urlTemplate = 'https://app.example.com/verify?code={{.Code}}'
+  const codeOf = async () => (await users.store.load<User>('user', userId))!.state.human!.code!
+  await later(61, async () => {
+    const verification = { $case: 'sendCode' as const, value: { urlTemplate } }
+    await resendEmailCode.handle(users, { userId, verification }, manager())
+  })
+  await later(122, async () => {
+    const mailId = await resend(userId, (await codeOf()).codeId)
+    expect(await codeOf()).toMatchObject({ codeId: mailId, urlTemplate })
+  })
+  await later(183, async () => {
+    const mailId = await resend(userId, (await codeOf()).codeId, as('other', 'IAM_OWNER'))
+    const { codeId, urlTemplate: link } = await codeOf()
+    expect([codeId, link]).toEqual([mailId, undefined])
   })
 })
 

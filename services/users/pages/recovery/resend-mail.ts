@@ -34,8 +34,9 @@ export async function resendMail(
 }
 
 async function resendAsEmailCode(context: Context, userId: string, code: Code, call: Call) {
-  const asked = (value: { urlTemplate?: string }) => ({ userId, verification: { $case: 'sendCode' as const, value } })
-  const request = asked(linkOf(code))
+  const asked = (value: Link) => ({ userId, verification: { $case: 'sendCode' as const, value } })
+  // The person's own link leads to a host that the settings name.
+  const request = asked(code.askedBy === undefined ? { urlTemplate: code.urlTemplate } : linkOf(code, call))
   // The settings may allow the host of that time no more.
   const sound = resendEmailCode.check(context, request, call, true).length === 0 ? request : asked({})
   await resendEmailCode.permit(sound, call, true, context)
@@ -48,9 +49,9 @@ async function resendAsInviteCode(context: Context, userId: string, call: Call) 
 }
 
 async function resendAsPasswordReset(context: Context, userId: string, code: Code, call: Call) {
-  const asked = (value: { urlTemplate?: string }) => ({ userId, medium: { $case: 'sendLink' as const, value } })
+  const asked = (value: Link) => ({ userId, medium: { $case: 'sendLink' as const, value } })
   // Where no caller chose the link, it leads to a sign-in that knows the former code alone.
-  const request = asked(code.askedBy === undefined ? {} : linkOf(code))
+  const request = asked(linkOf(code, call))
   const sound = passwordReset.check(context, request).length === 0 ? request : asked({})
   await passwordReset.permit(sound, call, true, context)
   return answerOf(await passwordReset.handle(context, sound, call))
@@ -68,8 +69,11 @@ function isMailed<C extends Code>(code: C | undefined, mailId: string): code is 
   return code?.codeId === mailId && code.delivery !== 'returned'
 }
 
-function linkOf({ urlTemplate }: Code) {
-  return urlTemplate === undefined ? {} : { urlTemplate }
+type Link = { urlTemplate?: string | undefined }
+
+// A link brings the code to who chose it. So only they send it again: what another caller may do would stand behind it.
+function linkOf({ urlTemplate, askedBy }: Code, { caller }: Call): Link {
+  return askedBy === caller.userId ? { urlTemplate } : {}
 }
 
 function answerOf({ details, mailId }: ResendMailResponse): ResendMailResponse {
