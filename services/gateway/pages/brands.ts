@@ -1,5 +1,4 @@
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
-import type { PageBrand } from '#gen/roster/users/v1/sign_in_service'
 import type { Exchange } from '../listen/exchange.ts'
 import { createCache } from '#lib/cache'
 import { type AskingNats, createClient } from '#lib/rpc/call'
@@ -7,9 +6,11 @@ import { internalCalls } from '../../internal-calls.ts'
 import { footOf, iconOf, logoOf, styleOf } from './login/brand.ts'
 import { withBrandOf } from './login/form.ts'
 import { html, toText } from './login/html.ts'
-import { chooseLanguage } from './login/language.ts'
+import { chooseLanguage, type Language } from './login/language.ts'
 import { sourceOf, styleElement } from './login/shell.ts'
 import { etagOf, type Page, security } from './pages.ts'
+
+type Look = Language['brand']
 
 /** What says whose brand a page has that users does not answer. */
 export interface BrandKey {
@@ -23,9 +24,9 @@ export interface BrandKey {
 /** The brands of pages that users does not answer. */
 export interface Brands {
   /** Undefined: as Roster, also where users does not say it in time. */
-  find(key: BrandKey): Promise<PageBrand | undefined>
+  find(key: BrandKey): Promise<Look>
   /** What was found of late, without asking anybody. */
-  known(key: BrandKey): PageBrand | undefined
+  known(key: BrandKey): Look
 }
 
 // Milliseconds. What was found before is better than no brand.
@@ -33,7 +34,7 @@ const [freshFor, keptFor, answerWithin] = [1000, 3_600_000, 1000]
 
 export function createBrands(nats: AskingNats): Brands {
   const users = createClient(nats, InternalServiceDefinition, internalCalls.gateway.users)
-  const found = createCache<{ brand: PageBrand | undefined; at: number }>({ capacity: 500, maxAge: keptFor })
+  const found = createCache<{ brand: Look; at: number }>({ capacity: 500, maxAge: keptFor })
 
   function requestOf({ organizationId, requestId = '', browser = '' }: BrandKey) {
     const isRequest = /^[\w-]{1,200}$/.test(requestId) && browser !== ''
@@ -77,7 +78,7 @@ export async function dressPage(
   const style = styleOf(brand)
   const added: [string, string][] = [
     ['</head>', toText(html`${iconOf(brand)}${styleElement(style)}</head>`)],
-    ['<main>', toText(html`<main>${logoOf(brand)}`)],
+    ['<main>', toText(html`<main>${logoOf(brand)}</main>`)],
     ['</main>', toText(html`</main>${footOf(brand, text)}`)],
     // Where no script runs, the page that comes next has the brand, too.
     ['</form>\n    </main>', toText(html`${withBrandOf(organizationId)}</form></main>`)],

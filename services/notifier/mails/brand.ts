@@ -1,6 +1,5 @@
 import type { PageBrand, PageTheme } from '#gen/roster/users/v1/sign_in_service'
-import { logoId } from './compose.ts'
-import { brandPlaces, escaped } from './html.ts'
+import { brandPlaces, escaped, logoId } from './html.ts'
 
 /** The names of the links of a brand, in a language. */
 export interface LinkNames {

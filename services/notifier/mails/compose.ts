@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { encodeWord, isPlainText, quoteString } from 'nodemailer/lib/mime-funcs'
 import type { Sender } from '../config.ts'
+import { logoId } from './html.ts'
 import type { Mail } from './render.ts'
-
-/** By which the HTML of a mail shows its logo (RFC 2392). */
-export const logoId = 'logo@roster'
 
 export interface Letter extends Mail {
   from: Sender
@@ -64,7 +62,9 @@ function part(boundary: string, type: 'plain' | 'html', content: string): string
 }
 
 function inBase64(content: string | Buffer): string {
-  return Buffer.from(content as string).toString('base64').replace(/.{76}/g, '$&\r\n')
+  return Buffer.from(content as string)
+    .toString('base64')
+    .replace(/.{76}/g, '$&\r\n')
 }
 
 function phrase(name: string): string {

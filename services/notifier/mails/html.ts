@@ -3,6 +3,9 @@ const fonts = "'Segoe UI', Roboto, Arial, sans-serif"
 const code =
   'font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 28px; font-weight: bold; letter-spacing: 4px'
 
+/** By which the HTML of a mail shows its logo (RFC 2392). */
+export const logoId = 'logo@roster'
+
 /** Where the brand of a mail is put in. No text of a mail has one of these, since `<` is escaped in it. */
 export const brandPlaces = { button: '<button-colours>', logo: '<brand-logo>', foot: '<brand-foot>' }
 

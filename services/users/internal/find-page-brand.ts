@@ -5,7 +5,10 @@ import { organizationOfPages } from '../openid/request/request-organization.ts'
 import { brandOf } from '../pages/sign-in/branded.ts'
 import { openRequest, type Purpose, signingIn } from '../pages/sign-in/opened-request.ts'
 
-const anything: Purpose<KeptParameters> = { ...signingIn, isOf: (_): _ is KeptParameters => true }
+const anything: Purpose<KeptParameters> = {
+  ...signingIn,
+  isOf: (parameters): parameters is KeptParameters => parameters !== undefined,
+}
 
 /** Whoever names a request of another browser learns nothing of it. */
 export async function findPageBrand(

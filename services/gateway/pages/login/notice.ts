@@ -31,14 +31,19 @@ const keys: Partial<Record<NoticeReason, NoticeKey>> = {
 }
 
 /** A page without a form, for a reason that users gives. */
-export function noticePage(language: Language, page: NoticePage, { destination, requestId, organizationId }: Told): Document {
+export function noticePage(
+  language: Language,
+  page: NoticePage,
+  { destination, requestId, organizationId }: Told,
+): Document {
   const { text } = language
   const { reason, location, applicationOrigin: origin, formPost } = page
   const back =
     origin !== '' && html`<a href="${checkLocation(origin)}">${fill(text.backTo, { host: apart(hostOf(origin)) })}</a>`
   const refuse = location !== '' && html`<a id="back" href="${checkLocation(location)}">${text.backToApplication}</a>`
   const newPassword =
-    reason === NoticeReason.NOTICE_REASON_TAKEN_BACK && html`<a href="${brandedPath('/ui/forgot-password', organizationId)}">${text.newPassword}</a>`
+    reason === NoticeReason.NOTICE_REASON_TAKEN_BACK &&
+    html`<a href="${brandedPath('/ui/forgot-password', organizationId)}">${text.newPassword}</a>`
   const link = newPassword || refuse || back
   const isUri = reason === NoticeReason.NOTICE_REASON_REDIRECT_URI_INVALID
   const isClient = isUri || reason === NoticeReason.NOTICE_REASON_CLIENT_UNKNOWN

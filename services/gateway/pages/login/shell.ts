@@ -39,8 +39,7 @@ export function frame({ tag, text, brand }: Language, title: string, content: Pa
         <meta name="robots" content="noindex" />
         ${refreshTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${refreshTo}" />`}
         <title>${windowTitle}</title>
-        ${brand && iconOf(brand)}
-        ${element('style', style)}
+        ${brand && iconOf(brand)} ${element('style', style)}
       </head>
       <body>
         <main>

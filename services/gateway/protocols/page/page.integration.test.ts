@@ -35,12 +35,15 @@ beforeAll(async () => {
     received.push({ method, request })
     return answer()
   }
-  const operations = methods.map((name): [string, (request: JsonObject) => Promise<JsonObject>] => [`roster.users.v1.${name}`, take(name.split('.')[1]!)])
+  const operations = methods.map((name): [string, (request: JsonObject) => Promise<JsonObject>] => [
+    `roster.users.v1.${name}`,
+    take(name.split('.')[1]!),
+  ])
   operations.push([
     'roster.users.v1.InternalService.FindPageBrand',
     async (request: JsonObject) => {
       askedBrands.push(request)
-      const brand = brands[String(request['requestId'] ?? request['organizationId'] ?? '')]
+      const brand = brands[(request['requestId'] ?? request['organizationId'] ?? '') as string]
       return brand ? { brand } : {}
     },
   ])
@@ -507,7 +510,9 @@ describe('a page that users does not answer has the brand', () => {
         `style-src 'self' 'sha256-${hash('sha256', style!, 'base64')}'`,
       )
       expect(text).toContain(`<link rel="icon" type="image/png" href="/ui/logo/${hashes.iconHash}" />`)
-      expect(text).toMatch(/<main>\s*<picture><source srcset="\/ui\/logo\/d{43}" media="\(prefers-color-scheme: dark\)"/)
+      expect(text).toMatch(
+        /<main>\s*<picture><source srcset="\/ui\/logo\/d{43}" media="\(prefers-color-scheme: dark\)"/,
+      )
       expect(text).toContain('href="https://acme.example/help?a=1&amp;b=2" target="_blank" rel="noreferrer">Hilfe</a>')
       const again = await send(`/ui/${name}?organization_id=${of}`, {
         headers: { ...headers, 'if-none-match': String(reply.headers['etag']) },

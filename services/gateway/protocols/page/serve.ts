@@ -29,7 +29,10 @@ export async function serveBrowser(gateway: Gateway, exchange: Exchange, match: 
       checkSender(exchange.request, method.desc.input, PUBLIC_URL)
       return readPageRequest(exchange, match, allowance, PUBLIC_URL, named)
     },
-    (bytes) => (method.page ? writePage(bytes, exchange, { PUBLIC_URL, ...named }) : redirectTo(brandedPath(method.form!.next, named.organizationId), 303)),
+    (bytes) =>
+      method.page
+        ? writePage(bytes, exchange, { PUBLIC_URL, ...named })
+        : redirectTo(brandedPath(method.form!.next, named.organizationId), 303),
   )
   const { status, headers, body } =
     answer instanceof RosterError
@@ -39,7 +42,12 @@ export async function serveBrowser(gateway: Gateway, exchange: Exchange, match: 
 }
 
 // The page of a request, which is of this browser, looks as the request wants it to.
-function keyOf(named: { organizationId: string }, { variables }: Match, exchange: Exchange, publicUrl: string): BrandKey {
+function keyOf(
+  named: { organizationId: string },
+  { variables }: Match,
+  exchange: Exchange,
+  publicUrl: string,
+): BrandKey {
   const requestId = variables.find(({ field }) => field.name === 'request_id')?.text
   return { ...named, ...(requestId && { requestId, browser: readCookie(exchange.request.headers.cookie, publicUrl) }) }
 }

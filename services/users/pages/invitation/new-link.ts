@@ -45,7 +45,8 @@ export function makeLink(
   const code = newCode(codeId, context.keys, lifetime, now)
   const facts: NewLink = { ...code, delivery: isReturned ? 'returned' : 'mailed', inviterId }
   const writes = [withoutMail(id)]
-  if (isReturned) return { facts, mail: undefined, link: linkOf(context, { id, organizationId, email }, facts), writes, uses: [] }
+  if (isReturned)
+    return { facts, mail: undefined, link: linkOf(context, { id, organizationId, email }, facts), writes, uses: [] }
   const mail = { kind: mailKind, codeId, userId: id, organizationId, expiresAt: code.expiresAt }
   return {
     facts,

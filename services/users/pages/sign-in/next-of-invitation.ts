@@ -58,7 +58,10 @@ export async function landingOf(
 }
 
 /** The page of a request that is over: where the invitation was accepted, the way on; else the one to begin it again. */
-export async function showAccepted(context: Context, { id, organizationId, ofUser, codeId }: OfRequest): Promise<PageAnswer> {
+export async function showAccepted(
+  context: Context,
+  { id, organizationId, ofUser, codeId }: OfRequest,
+): Promise<PageAnswer> {
   const again = redirect(brandedPath(`/ui/invitation/${encodeURIComponent(id)}`, organizationId))
   if (ofUser) {
     const user = await context.store.load<User>('user', id)

@@ -27,7 +27,8 @@ export function keepLogos(organizationId: string, logos: Partial<Record<KindOfLo
     `,
     ...kept.map(
       ([kind, logo]): Write =>
-        (sql) => sql`
+        (sql) =>
+          sql`
           insert into logos (organization_id, kind, hash, content)
           values (${organizationId}, ${kind}, ${bytesOf(hashOf(logo))}, ${logo})
           on conflict (organization_id, kind) do update set hash = excluded.hash, content = excluded.content

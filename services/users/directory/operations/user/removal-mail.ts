@@ -35,11 +35,25 @@ export const removalMail: KindOfMail = {
       where kind = ${kind} and id = ${codeId} and expires_at > roster_now()
     `)
     if (!row) return undefined
-    const { email, removedAt, organizationId = '', ...person } = JSON.parse(keys.decrypt(purpose, row.detail)) as Removal
+    const {
+      email,
+      removedAt,
+      organizationId = '',
+      ...person
+    } = JSON.parse(keys.decrypt(purpose, row.detail)) as Removal
     const times = { expirationDate: row.expiresAt, changeDate: new Date(removedAt) }
     const kindOfText = MailKind.MAIL_KIND_UNSPECIFIED
     const from = { organizationId }
-    return { from, ...withoutInviter, ...person, ...times, email: mailAddress(email), code: '', url: '', kind: kindOfText }
+    return {
+      from,
+      ...withoutInviter,
+      ...person,
+      ...times,
+      email: mailAddress(email),
+      code: '',
+      url: '',
+      kind: kindOfText,
+    }
   },
   async end({ sql }, { codeId }) {
     await orUnavailable(sql`
