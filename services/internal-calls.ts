@@ -4,7 +4,7 @@
  */
 export const internalCalls = {
   gateway: {
-    users: ['authenticate', 'getSigningKeys', 'useProof'],
+    users: ['authenticate', 'findPageBrand', 'getSigningKeys', 'useProof'],
     grants: ['listMemberships', 'lookupOrganization', 'recordRefusals'],
     notifier: ['takeProviderReport'],
   },
@@ -38,6 +38,7 @@ export const internalCalls = {
   },
   notifier: {
     users: [
+      'findLogo',
       'getEmailCode',
       'recordEmailCode',
       'listUnsentEmailCodes',

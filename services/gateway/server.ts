@@ -29,6 +29,7 @@ import { createRates } from './rate-limits/rates.ts'
 import { createStreamPlaces } from './rate-limits/stream-places.ts'
 import { createUnderWay } from './rate-limits/under-way.ts'
 import { describeApi } from './openapi/pages.ts'
+import { createBrands } from './pages/brands.ts'
 import { readPages } from './pages/pages.ts'
 import { createProviderReports } from './protocols/provider-reports.ts'
 import { createGrpcServer } from './protocols/grpc/server.ts'
@@ -65,6 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     streamGuard,
     streamPlaces: createStreamPlaces(config),
     refusals: createRefusals(createClient(nats, GrantsDefinition, internalCalls.gateway.grants)),
+    brands: createBrands(nats),
     underWay: createUnderWay({ inAll, perConnection }),
     secondRequests,
     warnOfHost: throttled(log, 'pages come under another Host than PUBLIC_URL: let the proxy pass it on'),

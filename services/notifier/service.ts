@@ -11,6 +11,7 @@ import { openMailReports } from './mails/mail-reports.ts'
 import { startMailIntake } from './mails/mail-intake.ts'
 import { hearMails } from './mails/hear-mails.ts'
 import { openMailer } from './mails/mailer.ts'
+import { openLogos } from './mails/logos.ts'
 import { loadMails } from './mails/render.ts'
 import { type MailJob, openMailQueue } from './mails/mail-queue.ts'
 import { connectRedis } from './redis.ts'
@@ -29,7 +30,7 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   const mails = loadMails()
   const users = createClient(nats, InternalServiceDefinition, internalCalls.notifier.users)
   const clock = createClock()
-  const mailer = watchMailer(openMailer(config, mails, clock), nats.waits)
+  const mailer = watchMailer(openMailer(config, mails, clock, openLogos(users)), nats.waits)
   const redis = connectRedis(config.REDIS_URL, nats.waits)
   const watching = watchServer('redis', async () => void (await redis.ping()))
   const queue = openMailQueue(redis, log)

@@ -5,7 +5,7 @@ import { projectNotices } from './directory/email/notice.ts'
 import { projectCodeMail, projectUnsentCode } from './directory/email/verification-mail.ts'
 import { projectPasswordChange, projectPasswordCode } from './directory/passwords/reset-mail.ts'
 import { projectCredentials } from './directory/machine-credentials/project-credentials.ts'
-import { withoutLogo } from './sessions/login-policy/logos.ts'
+import { keepLogos } from './sessions/login-policy/logos.ts'
 import { projectConsent } from './openid/consents/consent-rows.ts'
 import { projectFoundUser } from './directory/search/found-users.ts'
 import { beginErasure, endErasure } from './directory/erasure/erasure.ts'
@@ -29,7 +29,7 @@ export function project({ before, after }: { before: Aggregate; after: Aggregate
   if (after.type === passwordCodeType) return projectPasswordCode(after as Aggregate<PasswordCode>)
   if (after.type === noticeType) return projectNotices(after as Aggregate<Notices>)
   if (after.type === organizationType)
-    return (after as Aggregate<OrganizationStatus>).state?.state === 'removed' ? [withoutLogo(after.id)] : []
+    return (after as Aggregate<OrganizationStatus>).state?.state === 'removed' ? keepLogos(after.id, {}) : []
   if (after.type === 'session') return projectSession(after as Aggregate<Session>)
   if (after.type === consentType) return projectConsent(after as Aggregate<Consent>)
   if (after.type === authorizationType)

@@ -151,6 +151,8 @@ import { signIn } from './pages/operations/sign-in.ts'
 import { unlockUser } from './directory/operations/user/unlock-user.ts'
 import { updateMyPassword } from './directory/operations/password/update-my-password.ts'
 import { updateMyProfile } from './directory/operations/user/update-my-profile.ts'
+import { findLogo } from './internal/find-logo.ts'
+import { findPageBrand } from './internal/find-page-brand.ts'
 import { traceUserState } from './internal/trace-user-state.ts'
 import { useProof } from './internal/use-proof.ts'
 import { verifyEmail } from './directory/operations/user/verify-email.ts'
@@ -393,6 +395,8 @@ const users: StoringService<Config, Context> = {
       authenticate,
       getSigningKeys,
       useProof,
+      findLogo,
+      findPageBrand,
       lookupUser,
       lookupUsers,
       traceUserState,

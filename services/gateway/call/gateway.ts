@@ -7,6 +7,7 @@ import type { StreamGuard } from '../listen/stream-guard.ts'
 import type { Authenticator } from '../auth/authenticate.ts'
 import type { Rates } from '../rate-limits/rates.ts'
 import type { StreamPlaces } from '../rate-limits/stream-places.ts'
+import type { Brands } from '../pages/brands.ts'
 import type { OriginSettings } from './check-origin.ts'
 import type { Refusals } from './refusals.ts'
 import type { SecondRequests } from '../ask-again.ts'
@@ -23,6 +24,7 @@ export interface Gateway {
   streamGuard: StreamGuard
   streamPlaces: StreamPlaces
   refusals: Refusals
+  brands: Brands
   underWay: UnderWay
   secondRequests: SecondRequests
   /** Warns of a proxy that writes another Host than that of PUBLIC_URL. */

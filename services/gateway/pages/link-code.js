@@ -4,7 +4,7 @@
     const code = new URLSearchParams(location.hash.slice(1)).get('code')
     if (!code) return
     // It must stay neither in the address bar nor in the history.
-    history.replaceState(null, '', location.pathname)
+    history.replaceState(null, '', location.pathname + location.search)
     document.getElementById('code').value = code
     document.getElementById('code-field').hidden = true
     document.getElementById('open').focus()

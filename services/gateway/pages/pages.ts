@@ -13,6 +13,8 @@ export interface Page {
   immutable?: boolean
   /** No window that opened it, or that it opened, keeps hold of it: Cross-Origin-Opener-Policy. */
   isolated?: boolean
+  /** It looks as an organization wants it to. */
+  takesBrand?: boolean
   /** Rules of its own about what it may load. */
   policy?: string
   /** The body for clients that take it compressed, once one of them has asked for it. */
@@ -31,7 +33,8 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-const security = {
+/** Headers of every page. */
+export const security = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   // With less, a form of a page would not say where it comes from.
@@ -50,7 +53,10 @@ export function readPages(folder: string): Pages {
     if (type === undefined || file.split(sep).some((part) => part.startsWith('.'))) continue
     // A name that holds a hash of the content, such as page.3f2a9c01.js, never gets other content.
     const body = readFileSync(join(folder, file))
-    const page = createPage(type, () => body, { immutable: /\.[0-9a-f]{8,}\.\w+$/.test(file) })
+    const page = createPage(type, () => body, {
+      immutable: /\.[0-9a-f]{8,}\.\w+$/.test(file),
+      takesBrand: file.endsWith('.html'),
+    })
     const path = `/ui/${file.split(sep).join('/')}`
     pages.set(path, page)
     if (path.endsWith('.html')) pages.set(path.slice(0, -'.html'.length), page)
@@ -63,7 +69,7 @@ export function readPages(folder: string): Pages {
 export function createPage(
   type: string,
   read: () => Buffer,
-  options: Pick<Page, 'policy' | 'immutable' | 'isolated'> = {},
+  options: Pick<Page, 'policy' | 'immutable' | 'isolated' | 'takesBrand'> = {},
 ): Page {
   let content: Pick<Page, 'body' | 'etag'> | undefined
   const load = () => (content ??= withTag(read()))
@@ -79,8 +85,12 @@ export function createPage(
   }
 }
 
+export function etagOf(body: Buffer): string {
+  return createHash('sha256').update(body).digest('base64url').slice(0, 22)
+}
+
 function withTag(body: Buffer): Pick<Page, 'body' | 'etag'> {
-  return { body, etag: createHash('sha256').update(body).digest('base64url').slice(0, 22) }
+  return { body, etag: etagOf(body) }
 }
 
 const compress = promisify(gzip)

@@ -11,6 +11,7 @@ import type { Cors, Readers } from '../listen/cors.ts'
 import { type Exchange, openExchange, protective, send } from '../listen/exchange.ts'
 import { httpStatus } from '../listen/http-status.ts'
 import { requests } from '../measures.ts'
+import { dressPage } from '../pages/brands.ts'
 import { type Pages, servePage } from '../pages/pages.ts'
 import { findConnect, isConnect, refuseUnknown, typesOf, verbsOf } from './connect/serve.ts'
 import { sendConnectError } from './connect/errors.ts'
@@ -73,7 +74,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness, providerRep
     admitNoCall(exchange)
     if (providerReports && path === reportsPath) return refuseVerb(exchange, ['POST'])
     const page = pages.get(path)
-    if (page && verb === 'GET') return servePage(exchange, page)
+    if (page && verb === 'GET') return servePage(exchange, await dressPage(gateway.brands, exchange, page))
     if (path === changePassword && verb === 'GET')
       return send(exchange, 302, { ...protective, location: `${gateway.config.PUBLIC_URL}/ui/account/sign-in` }, '')
     if (routes.size > 0) return refuseVerb(exchange, [...(page ? ['GET'] : []), ...offeredVerbs(routes)], hasHead)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { encodeWord, isPlainText, quoteString } from 'nodemailer/lib/mime-funcs'
 import type { Sender } from '../config.ts'
+import { logoId } from './html.ts'
 import type { Mail } from './render.ts'
 
 export interface Letter extends Mail {
@@ -15,10 +16,22 @@ export interface Letter extends Mail {
 }
 
 /**
- * Writes a mail with a text part and an HTML part (RFC 5322 and 2046). All mails have this one form, so they cost half
+ * Writes a mail with a text part and an HTML part (RFC 5322 and 2046), and inside that the logo of its brand (RFC 2387). All
+ * mails have this one form, so they cost half
  * of what nodemailer's composer for any form takes.
  */
-export function compose({ from, to, id, date, language, subject, text, html, headers: more = {} }: Letter): string {
+export function compose({
+  from,
+  to,
+  id,
+  date,
+  language,
+  subject,
+  text,
+  html,
+  logo,
+  headers: more = {},
+}: Letter): string {
   const boundary = `roster-${randomUUID()}`
   const headers = {
     From: from.name === '' ? from.address : `${phrase(from.name)} <${from.address}>`,
@@ -33,7 +46,24 @@ export function compose({ from, to, id, date, language, subject, text, html, hea
     'Content-Type': `multipart/alternative;\r\n boundary="${boundary}"`,
   }
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `${head.join('')}\r\n${part(boundary, 'plain', text)}${part(boundary, 'html', html)}--${boundary}--\r\n`
+  const shown = logo ? `--${boundary}\r\n${withLogo(html, logo)}` : part(boundary, 'html', html)
+  return `${head.join('')}\r\n${part(boundary, 'plain', text)}${shown}--${boundary}--\r\n`
+}
+
+function withLogo(html: string, logo: Buffer): string {
+  const boundary = `roster-${randomUUID()}`
+  const head = `Content-Type: multipart/related; type="text/html";\r\n boundary="${boundary}"\r\n`
+  const image = [
+    `--${boundary}`,
+    'Content-Type: image/png; name="logo.png"',
+    'Content-Transfer-Encoding: base64',
+    `Content-ID: <${logoId}>`,
+    'Content-Disposition: inline; filename="logo.png"',
+    '',
+    inBase64(logo),
+    '',
+  ]
+  return `${head}\r\n${part(boundary, 'html', html)}${image.join('\r\n')}--${boundary}--\r\n`
 }
 
 function part(boundary: string, type: 'plain' | 'html', content: string): string {
@@ -45,8 +75,10 @@ function part(boundary: string, type: 'plain' | 'html', content: string): string
   return `--${boundary}\r\n${head}\r\n${body}\r\n`
 }
 
-function inBase64(text: string): string {
-  return Buffer.from(text).toString('base64').replace(/.{76}/g, '$&\r\n')
+function inBase64(content: string | Buffer): string {
+  return Buffer.from(content as string)
+    .toString('base64')
+    .replace(/.{76}/g, '$&\r\n')
 }
 
 function phrase(name: string): string {

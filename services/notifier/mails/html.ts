@@ -2,8 +2,15 @@ const page = 'margin: 0; padding: 24px; font-size: 16px; line-height: 1.5; font-
 const fonts = "'Segoe UI', Roboto, Arial, sans-serif"
 const code =
   'font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 28px; font-weight: bold; letter-spacing: 4px'
+
+/** By which the HTML of a mail shows its logo (RFC 2392). */
+export const logoId = 'logo@roster'
+
+/** Where the brand of a mail is put in. No text of a mail has one of these, since `<` is escaped in it. */
+export const brandPlaces = { button: '<button-colours>', logo: '<brand-logo>', foot: '<brand-foot>' }
+
 const buttonStyle =
-  'display: inline-block; padding: 12px 20px; border-radius: 6px; background: #1d4ed8; color: #ffffff; ' +
+  `display: inline-block; padding: 12px 20px; border-radius: 6px; ${brandPlaces.button}; ` +
   'font-weight: bold; text-decoration: none'
 
 /** What a translator wrote. */
@@ -30,8 +37,8 @@ export function toHtml({ language, subject, button, text }: Written): string {
 </head>
 <body style="${page}${fonts}">
 <div style="max-width: 560px; margin: 0 auto">
-${paragraphs.join('\n').replace('{{host}}', '<strong>{{host}}</strong>')}
-</div>
+${brandPlaces.logo}${paragraphs.join('\n').replace('{{host}}', '<strong>{{host}}</strong>')}
+${brandPlaces.foot}</div>
 </body>
 </html>
 `

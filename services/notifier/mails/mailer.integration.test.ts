@@ -28,7 +28,7 @@ function open(options = ''): Mailer {
     ROSTER_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
     ROSTER_CALLER_KEY: Buffer.alloc(32).toString('base64'),
   })
-  return openMailer(config, loadMails(), createClock())
+  return openMailer(config, loadMails(), createClock(), async () => undefined)
 }
 
 const sound = {
@@ -42,6 +42,7 @@ const sound = {
   inviter: '',
   applicationName: '',
   message: '',
+  name: '',
   kind: 0 as const,
 }
 const refusal = (change: Partial<typeof sound>) =>

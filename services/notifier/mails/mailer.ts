@@ -3,6 +3,7 @@ import { inSpan } from '#lib/telemetry/in-span'
 import type { Config } from '../config.ts'
 import type { Clock } from './clock.ts'
 import { compose } from './compose.ts'
+import type { Logos } from './logos.ts'
 import { kindOf, type MailName } from './mail-kinds.ts'
 import { providerHeaders } from './provider-headers.ts'
 import type { Mails } from './render.ts'
@@ -24,7 +25,7 @@ export interface Mailer {
 }
 
 /** Sends mails over a few connections that stay open. */
-export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
+export function openMailer(config: Config, mails: Mails, clock: Clock, logos: Logos): Mailer {
   const from = config.MAIL_FROM
   const pool = openSmtpPool({
     url: config.SMTP_URL,
@@ -49,10 +50,15 @@ export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
       const { email, code, url, displayName, preferredLanguage, expirationDate, changeDate } = content
       const recipient = writtenAddress(email)
       const { shows } = kindOf(kind)
+      const { name, brand } = content
+      const logo = brand?.logoHash === undefined ? undefined : await logos(brand.logoHash)
       const mail = mails.render(preferredLanguage, {
         kind,
         displayName,
         host: config.host,
+        name,
+        brand,
+        logo,
         ...(shows.includes('code') && { code }),
         ...(shows.includes('url') && { url: writtenLink(url) }),
         ...(shows.includes('validFor') && { validFor: expirationDate!.getTime() - clock.time() }),

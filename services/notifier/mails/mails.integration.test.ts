@@ -28,7 +28,7 @@ describe('a code', () => {
     const [mail, ...others] = house.mail.mailsTo(email)
     expect(others).toEqual([])
     const code = /^ {4}([2-9A-HJ-NP-Z]{6})$/m.exec(mail!.text!)![1]!
-    const url = `https://id.example.com/ui/invitation/${userId}#code=${code}`
+    const url = `https://id.example.com/ui/invitation/${userId}?organization_id=default#code=${code}`
     expect(mail!.text).toContain(`\n${url}\n`)
     expect(mail!.text).toContain('Hello Gigi Giraffe,')
     expect(mail!.html).toContain(code)

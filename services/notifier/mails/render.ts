@@ -1,4 +1,6 @@
+import type { PageBrand } from '#gen/roster/users/v1/sign_in_service'
 import { greetedName, unprintable } from './greeted-name.ts'
+import { dress, footOf, linksOf } from './brand.ts'
 import { escaped } from './html.ts'
 import { kindOf, type MailName } from './mail-kinds.ts'
 import { readTemplates, type Template, type Templates } from './templates.ts'
@@ -9,12 +11,17 @@ export interface MailValues {
   displayName: string
   /** The host that has the account, such as id.example.com. */
   host: string
+  /** Of the application or the organization. It stands for the host, if a mail may show it. */
+  name?: string
+  brand?: PageBrand | undefined
+  /** Of the brand: a PNG. */
+  logo?: Buffer | undefined
   code?: string
   url?: string
   /** Milliseconds. */
   validFor?: number
   changedAt?: Date
-  /** Of an invitation. Without a name that a mail may show, the host stands for the inviter and the application. */
+  /** Of an invitation. Without a name that a mail may show, `name` or the host stands for the inviter and the application. */
   inviter?: string
   application?: string
   /** What the inviter says; empty where nothing. */
@@ -27,6 +34,8 @@ export interface Mail {
   subject: string
   text: string
   html: string
+  /** That the HTML shows, if there is one. */
+  logo?: Buffer | undefined
 }
 
 export interface Mails {
@@ -54,10 +63,11 @@ function render(template: Template, values: MailValues): Mail {
   const { language, subject, text, html } = template
   const displayName = kindOf(values.kind).ofStrangers ? '' : greetedName(values.displayName)
   const { host, code, url, validFor, changedAt, message = '' } = values
-  const nameOf = (name = '') => greetedName(name) || host
+  const nameOf = (name = '') => greetedName(name) || greetedName(values.name ?? '') || host
+  const links = linksOf(values.brand, template.links)
   const shown: Record<string, string> = {
     greeting: displayName === '' ? template.greetingWithoutName : fill(template.greeting, { displayName }, plain),
-    host,
+    host: nameOf(),
     ...(code !== undefined && { code }),
     ...(url !== undefined && { url }),
     ...(validFor !== undefined && { validFor: duration(validFor, language) }),
@@ -70,8 +80,13 @@ function render(template: Template, values: MailValues): Mail {
   return {
     language,
     subject: fill(subject, shown, plain),
-    text: fill(whole(text), shown, plain),
-    html: fill(whole(html), shown, (value) => escaped(plain(value))),
+    text: fill(whole(text), shown, plain) + footOf(links),
+    html: dress(
+      fill(whole(html), shown, (value) => escaped(plain(value))),
+      values,
+      links,
+    ),
+    logo: values.logo,
   }
 }
 

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { LinkNames } from './brand.ts'
 import { toHtml } from './html.ts'
 import { kindOf, mailNames, type MailName } from './mail-kinds.ts'
 
@@ -12,6 +13,8 @@ export interface Template {
   button: string
   text: string
   html: string
+  /** Of the links of a brand. */
+  links: LinkNames
 }
 
 /** The mails of one language. */
@@ -20,7 +23,7 @@ export type Templates = Record<MailName, Template>
 const head =
   /^Subject: (?<subject>.+)\r?\nGreeting: (?<greeting>.+)\r?\nGreeting without a name: (?<greetingWithoutName>.+)\r?\n(?:Button: (?<button>.+)\r?\n)?\r?\n(?<text>[^]+)$/
 
-type Part = keyof Omit<Template, 'language' | 'html'>
+type Part = keyof Omit<Template, 'language' | 'html' | 'links'>
 
 // The placeholders that each part must have, and those that it may have.
 function rulesOf(kind: MailName): Record<Part, { must: string[]; may: string[] }> {
@@ -35,13 +38,14 @@ function rulesOf(kind: MailName): Record<Part, { must: string[]; may: string[] }
 }
 
 /**
- * Reads `<language>/<kind>.txt` of each language in the folder. Throws one Error that lists every problem.
+ * Reads `<language>/<kind>.txt` and `<language>/links.txt` of each language in the folder. Throws one Error that lists every problem.
  */
 export function readTemplates(folder: URL): { language: string; mails: Templates }[] {
   const problems: string[] = []
   const languages = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const templates = languages.map(({ name: language }) => {
-    const read = (kind: MailName) => readTemplate(new URL(`${language}/`, folder), { language, kind }, problems)
+    const links = readLinks(new URL(`${language}/links.txt`, folder), language, problems)
+    const read = (kind: MailName) => readTemplate(new URL(`${language}/`, folder), { language, kind, links }, problems)
     return { language, mails: Object.fromEntries(mailNames.map((kind) => [kind, read(kind)])) as Templates }
   })
   if (!templates.some(({ language }) => language === 'en')) problems.push('en/ is missing')
@@ -49,9 +53,16 @@ export function readTemplates(folder: URL): { language: string; mails: Templates
   return templates
 }
 
+function readLinks(file: URL, language: string, problems: string[]): LinkNames {
+  const [, privacyPolicyLink = '', tosLink = '', helpLink = ''] =
+    /^Privacy policy: (.+)\r?\nTerms of service: (.+)\r?\nHelp: (.+)\r?\n$/.exec(readFileSync(file, 'utf8')) ?? []
+  if (helpLink === '') problems.push(`${language}/links.txt has not the lines Privacy policy, Terms of service, Help`)
+  return { privacyPolicyLink, tosLink, helpLink }
+}
+
 function readTemplate(
   folder: URL,
-  { language, kind }: { language: string; kind: MailName },
+  { language, kind, links }: { language: string; kind: MailName; links: LinkNames },
   problems: string[],
 ): Template {
   const name = `${language}/${kind}`
@@ -60,7 +71,7 @@ function readTemplate(
   // A mail that asks for one thing says it in its subject.
   const { subject = '', greeting = '', greetingWithoutName = '', button = subject, text = '' } = written ?? {}
   const html = toHtml({ language, subject, button, text })
-  const template = { language, subject, greeting, greetingWithoutName, button, text, html }
+  const template = { language, subject, greeting, greetingWithoutName, button, text, html, links }
   const rules = Object.entries(rulesOf(kind)) as [Part, { must: string[]; may: string[] }][]
   if (written)
     problems.push(

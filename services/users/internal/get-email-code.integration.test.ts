@@ -31,7 +31,7 @@ async function linkOf(urlTemplate: string, hosts: string[] = []): Promise<string
   return code!.url.replace(userId, 'USER').replace(code!.code, 'CODE')
 }
 
-const own = 'https://id.example.com/ui/verify-email#userId=USER&code=CODE'
+const own = 'https://id.example.com/ui/verify-email?organization_id=acme#userId=USER&code=CODE'
 
 test.each([
   'javascript:alert("{{.Code}}")',

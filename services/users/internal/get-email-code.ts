@@ -6,6 +6,7 @@ import type {
 } from '#gen/roster/users/v1/internal_service'
 import { orUnavailable, readNow } from '#lib/database/database'
 import type { Context } from '../context.ts'
+import { dress } from './dress-mail.ts'
 import { eachMail } from './each-mail.ts'
 import { kindOf } from './mail-kinds.ts'
 
@@ -13,7 +14,10 @@ export async function getEmailCode(
   context: Context,
   { mails, ...one }: GetEmailCodeRequest,
 ): Promise<GetEmailCodeResponse> {
-  const contentOf = ({ kind, ...mail }: MailKey) => kindOf(kind).content(context, mail)
+  const contentOf = async ({ kind, ...mail }: MailKey) => {
+    const text = await kindOf(kind).content(context, mail)
+    return text && dress(context, text)
+  }
   const time = await orUnavailable(readNow(context.sql))
   if (mails.length === 0) return { ...codeOf(await contentOf(one)), contents: [], time }
   const found = await eachMail(context.log, mails, contentOf)

@@ -124,7 +124,12 @@ export async function serveDomains(
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : by?.value
           if (organizationId === undefined) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', '')
-          return { organizationId, ownedDomain: owned[organizationId] ?? '', primaryDomain: '' }
+          return {
+            organizationId,
+            ownedDomain: owned[organizationId] ?? '',
+            primaryDomain: '',
+            name: `The ${organizationId}`,
+          }
         },
         lookupApplication: async (_, { by }) => ({ copied: by?.$case === 'clientId' ? copied(by.value) : [] }),
         listEvents: async () => ({ events: [], next: undefined, endReached: true }),

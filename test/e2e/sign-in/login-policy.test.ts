@@ -69,6 +69,9 @@ describe.each(over('json'))('the login policy over $encoding', ({ call }) => {
       expect.stringContaining('4.47'),
     ])
     expect(await refused({ brand: { cornerRadius: 33 } })).toEqual(['settings.brand.cornerRadius'])
+    const picture = drawPng().toString('base64')
+    expect(await refused({ brand: { darkLogo: picture } })).toEqual(['settings.brand.darkLogo'])
+    expect(await refused({ brand: { icon: 'AAAA' } })).toEqual(['settings.brand.icon'])
     // What is so may be said.
     ok(await call('UpdateLoginPolicy', { settings: { forceMfa: false, allowUsernamePassword: true } }, admin(home)))
     const { policy, settings } = ok(await call('GetLoginPolicy', {}, admin(home)))
@@ -90,6 +93,7 @@ describe.each(over('json'))('the login policy over $encoding', ({ call }) => {
       kept.details.sequence,
     )
   })
+
   test('a logo is written anew, served by its content, and gone with its policy', async () => {
     const [organization, other] = [await newOrganization(), await newOrganization()]
     const set = (logo: Buffer, acting = organization) =>
@@ -116,6 +120,19 @@ describe.each(over('json'))('the login policy over $encoding', ({ call }) => {
     expect((await fetchLogo(logo)).status).toBe(200)
     ok(await call('ResetLoginPolicy', {}, admin(other)))
     expect((await fetchLogo(logo)).status).toBe(404)
+    // Of three pictures each is kept by itself, and goes by itself.
+    const pictures = [1, 2, 3].map((grey) => drawPng({ width: 7, pixels: Buffer.alloc(64, grey) }).toString('base64'))
+    const brand = { logo: pictures[0]!, darkLogo: pictures[1]!, icon: pictures[2]! }
+    ok(await call('UpdateLoginPolicy', { settings: { brand } }, admin(organization)))
+    const three = ok(await call('GetLoginPolicy', {}, admin(organization))).settings.brand
+    const files = Object.values(three).map((file) => Buffer.from(file as string, 'base64'))
+    const statuses = async () => (await Promise.all(files.map(fetchLogo))).map(({ status }) => status)
+    expect([Object.keys(three).toSorted(), await statuses()]).toEqual([
+      ['darkLogo', 'icon', 'logo'],
+      [200, 200, 200],
+    ])
+    ok(await call('UpdateLoginPolicy', { settings: { brand: { logo: brand.logo } } }, admin(organization)))
+    expect((await statuses()).toSorted((one, other) => one - other)).toEqual([200, 404, 404])
     const last = ok(await call('GetLoginPolicy', {}, admin(organization))).policy.brand.logo as string
     ok(await call('RemoveOrganization', { orgId: organization }, admin()))
     await expect.poll(async () => (await fetchLogo(Buffer.from(last, 'base64'))).status).toBe(404)

@@ -31,6 +31,20 @@ function colors({
     .join('')
 }
 
+/** The logo above the heading; where the system is dark, that for dark. */
+export function logoOf({ logoHash, darkLogoHash }: PageBrand): Part {
+  if (logoHash === undefined) return undefined
+  const logo = html`<img class="logo" src="/ui/logo/${logoHash}" alt="" />`
+  if (darkLogoHash === undefined) return logo
+  const dark = html`<source srcset="/ui/logo/${darkLogoHash}" media="(prefers-color-scheme: dark)" />`
+  return html`<picture>${dark}${logo}</picture>`
+}
+
+/** The picture in the tab of the browser. */
+export function iconOf({ iconHash }: PageBrand): Part {
+  return iconHash !== undefined && html`<link rel="icon" type="image/png" href="/ui/logo/${iconHash}" />`
+}
+
 /** The links of the organization, which open beside the page: what is typed there stays. */
 export function footOf({ privacyPolicyLink = '', tosLink = '', helpLink = '' }: PageBrand, text: Texts): Part {
   const links = [

@@ -35,6 +35,16 @@ export function form(
   </form>`
 }
 
+/** The path of a page with whose brand it has. */
+export function brandedPath(path: string, organizationId: string): string {
+  return organizationId === '' ? path : `${path}?organization_id=${encodeURIComponent(organizationId)}`
+}
+
+/** The page that comes next has the brand of the same organization. */
+export function withBrandOf(organizationId: string): Part {
+  return organizationId !== '' && html`<input type="hidden" name="organization_id" value="${organizationId}" />`
+}
+
 /** The address of the page of a request. */
 export function addressOf(requestId: string): string {
   return `/ui/login/${encodeURIComponent(requestId)}`

@@ -3,17 +3,21 @@ import {
   type InvitationLinkPage,
   type InvitationPage,
 } from '#gen/roster/users/v1/sign_in_service'
-import { apart, form, type Shown, strong } from './form.ts'
+import { apart, form, type Shown, strong, withBrandOf } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { keepBox } from './keep-box.ts'
-import { duration } from './language.ts'
+import { duration, type Language } from './language.ts'
 import { linkCodeScript } from './link-code.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
 import type { TextKey } from './texts.ts'
 
 /** Where the link leads: a button, and, where no script enters the code, its field. */
-export function invitationLinkPage({ language }: Shown, { invitationId, problem }: InvitationLinkPage): Document {
+export function invitationLinkPage(
+  language: Language,
+  organizationId: string,
+  { invitationId, problem }: InvitationLinkPage,
+): Document {
   const { text } = language
   const message =
     problem === 'code' ? text.invitationCodeWrong : problem === 'throttled' ? text.invitationThrottled : undefined
@@ -21,6 +25,7 @@ export function invitationLinkPage({ language }: Shown, { invitationId, problem 
   const content = html`<p>${text.invitationIntro}</p>
     ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}
     <form method="post" action="/ui/invitation/${encodeURIComponent(invitationId)}">
+      ${withBrandOf(organizationId)}
       <div id="code-field">
         <label for="code">${text.mailedCode}</label>
         <input

@@ -1,6 +1,6 @@
 import { type Destination, type NoticePage, NoticeReason } from '#gen/roster/users/v1/sign_in_service'
 import { factsOf } from './facts.ts'
-import { apart, namesOf } from './form.ts'
+import { apart, brandedPath, namesOf } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import type { Language } from './language.ts'
 import { checkLocation } from './location.ts'
@@ -31,14 +31,19 @@ const keys: Partial<Record<NoticeReason, NoticeKey>> = {
 }
 
 /** A page without a form, for a reason that users gives. */
-export function noticePage(language: Language, page: NoticePage, { destination, requestId }: Told): Document {
+export function noticePage(
+  language: Language,
+  page: NoticePage,
+  { destination, requestId, organizationId }: Told,
+): Document {
   const { text } = language
   const { reason, location, applicationOrigin: origin, formPost } = page
   const back =
     origin !== '' && html`<a href="${checkLocation(origin)}">${fill(text.backTo, { host: apart(hostOf(origin)) })}</a>`
   const refuse = location !== '' && html`<a id="back" href="${checkLocation(location)}">${text.backToApplication}</a>`
   const newPassword =
-    reason === NoticeReason.NOTICE_REASON_TAKEN_BACK && html`<a href="/ui/forgot-password">${text.newPassword}</a>`
+    reason === NoticeReason.NOTICE_REASON_TAKEN_BACK &&
+    html`<a href="${brandedPath('/ui/forgot-password', organizationId)}">${text.newPassword}</a>`
   // Who has accepted it signs in there.
   const ownAccount =
     reason === NoticeReason.NOTICE_REASON_INVITATION_OVER && html`<a href="/ui/account">${text.account}</a>`
@@ -57,6 +62,8 @@ interface Told {
   destination?: Destination | undefined
   /** Of the request for the page: the log has it, too. */
   requestId: string
+  /** Whose brand the page was asked for with. */
+  organizationId: string
 }
 
 /** A page that only says something. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { footOf, styleOf } from './brand.ts'
+import { footOf, iconOf, logoOf, styleOf } from './brand.ts'
 import { html, type Html, markupOf, type Part, toText } from './html.ts'
 import type { Language } from './language.ts'
 
@@ -39,11 +39,11 @@ export function frame({ tag, text, brand }: Language, title: string, content: Pa
         <meta name="robots" content="noindex" />
         ${refreshTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${refreshTo}" />`}
         <title>${windowTitle}</title>
-        ${element('style', style)}
+        ${brand && iconOf(brand)} ${element('style', style)}
       </head>
       <body>
         <main>
-          ${brand?.logoHash !== undefined && html`<img class="logo" src="/ui/logo/${brand.logoHash}" alt="" />`}
+          ${brand && logoOf(brand)}
           <h1>${title}</h1>
           ${content}
         </main>
@@ -65,6 +65,12 @@ function element(name: 'style' | 'script', text: string): Html {
   return markupOf(`<${name}>${text}</${name}>`)
 }
 
-function sourceOf(text: string): string {
+/** The style of a page, which may stand in it by its hash. */
+export function styleElement(style: string): Html {
+  return element('style', style)
+}
+
+/** What a policy says of a text in the page. */
+export function sourceOf(text: string): string {
   return `'sha256-${hash('sha256', text, 'base64')}'`
 }

@@ -1,3 +1,4 @@
+import { withBrandOf } from './form.ts'
 import { html } from './html.ts'
 import type { Language } from './language.ts'
 import { linkCodeScript } from './link-code.ts'
@@ -7,11 +8,12 @@ import { type Document, frame } from './shell.ts'
  * Asks whether a change of address is to be taken back. Only the button does it: scanners of mails open links. What
  * proves it stands behind the # of the link, so where no script enters that, the person enters the link.
  */
-export function takeBackPage(language: Language): Document {
+export function takeBackPage(language: Language, organizationId: string): Document {
   const { text } = language
   const content = html`<p>${text.takeBackIntro}</p>
     <p>${text.takeBackEnds}</p>
     <form method="post" action="/ui/take-back">
+      ${withBrandOf(organizationId)}
       <div id="code-field">
         <label for="code">${text.takeBackLink}</label>
         <input

@@ -3,7 +3,8 @@ import type { Gateway } from '../../call/gateway.ts'
 import { findRoutes } from '../../call/routes.ts'
 import type { Exchange } from '../../listen/exchange.ts'
 import { httpStatus } from '../../listen/http-status.ts'
-import { apart } from '../../pages/login/form.ts'
+import type { BrandKey } from '../../pages/brands.ts'
+import { apart, brandedPath } from '../../pages/login/form.ts'
 import { html } from '../../pages/login/html.ts'
 import { chooseLanguage, duration } from '../../pages/login/language.ts'
 import { notice, type NoticeKey } from '../../pages/login/notice.ts'
@@ -19,7 +20,12 @@ const led = 'host_other=1'
  * Writes an error as a page, which says nothing of the inside. A link under another host leads to PUBLIC_URL, once: where
  * it comes back under another host, a proxy has written that one, and would do so for ever.
  */
-export function writePageError(error: RosterError, exchange: Exchange, { config, warnOfHost }: Gateway): Reply {
+export async function writePageError(
+  error: RosterError,
+  exchange: Exchange,
+  { config, warnOfHost, brands }: Gateway,
+  brandKey: BrandKey,
+): Promise<Reply> {
   const { request, path, query } = exchange
   const address = query === '' ? path : `${path}?${query}`
   const isOtherHost = error.reason === 'HOST_OTHER'
@@ -27,12 +33,19 @@ export function writePageError(error: RosterError, exchange: Exchange, { config,
     return redirectTo(`${config.PUBLIC_URL}${address}${query === '' ? '?' : '&'}${led}`, 302)
   const host = hostNamedBy(request.headers)?.slice(0, 200) ?? '–'
   if (isOtherHost) warnOfHost(error, { host, publicUrl: config.PUBLIC_URL })
-  const language = chooseLanguage('', request.headers['accept-language'])
   const key = keyOf(error)
   const seconds = Math.ceil(error.retryAfter ?? 5)
   const passes = key === 'unavailable' || key === 'often'
+  // What is too much already asks for no more.
+  const brand = passes ? brands.known(brandKey) : await brands.find(brandKey)
+  const language = { ...chooseLanguage('', request.headers['accept-language']), brand }
   // After a form, the page that it was on.
-  const retry = passes && findRoutes(path).has('GET') && html`<a href="${address}">${language.text.tryAgain}</a>`
+  const retry =
+    passes &&
+    findRoutes(path).has('GET') &&
+    html`<a href="${request.method === 'GET' ? address : brandedPath(path, brandKey.organizationId)}"
+      >${language.text.tryAgain}</a
+    >`
   const values = { wait: duration(language, seconds), host: apart(host), expected: apart(hostOf(config.PUBLIC_URL)) }
   const page = notice(language, key, values, retry)
   const reply = toReply(page, key === 'unavailable' ? 503 : httpStatus(error))

@@ -14,6 +14,8 @@ const methods = [
   ...['ShowAccount', 'EndMySession', 'WithdrawMyConsent', 'LeaveAccount'].map((name) => `AccountService.${name}`),
   'PasswordService.RequestPasswordReset',
   'PasswordService.ResetPassword',
+  'AccountService.TakeBackEmail',
+  'AccountService.ShowTakeBack',
 ]
 const publicUrl = 'https://id.example.com'
 const host = 'id.example.com'
@@ -24,18 +26,34 @@ let gateway: TestGateway
 /** What users got in this test, and what it answers. */
 let received: { method: string; request: JsonObject }[]
 let answer: () => JsonObject
+/** The brand that users gives each organization, and what it was asked. */
+let brands: Record<string, JsonObject>
+let askedBrands: JsonObject[]
 
 beforeAll(async () => {
   const take = (method: string) => async (request: JsonObject) => {
     received.push({ method, request })
     return answer()
   }
-  const operations = methods.map((name) => [`roster.users.v1.${name}`, take(name.split('.')[1]!)])
+  const operations = methods.map((name): [string, (request: JsonObject) => Promise<JsonObject>] => [
+    `roster.users.v1.${name}`,
+    take(name.split('.')[1]!),
+  ])
+  operations.push([
+    'roster.users.v1.InternalService.FindPageBrand',
+    async (request: JsonObject) => {
+      askedBrands.push(request)
+      const brand = brands[(request['requestId'] ?? request['organizationId'] ?? '') as string]
+      return brand ? { brand } : {}
+    },
+  ])
   gateway = await startTestGateway(Object.fromEntries(operations), { PUBLIC_URL: publicUrl })
 })
 afterAll(() => gateway?.stop())
 beforeEach(() => {
   received = []
+  brands = {}
+  askedBrands = []
   answer = () => ({ signIn: {}, formToken: 'token', requestId: 'r1' })
 })
 
@@ -463,6 +481,100 @@ describe('a form of a page that calls an operation:', () => {
   test('its page is there for GET and HEAD', async () => {
     expect((await send('/ui/forgot-password', { method: 'HEAD' })).status).toBe(200)
     expect((await send('/ui/forgot-password', { method: 'PUT' })).headers['allow']).toBe('GET, POST, OPTIONS')
+  })
+})
+
+describe('a page that users does not answer has the brand', () => {
+  // The gateway remembers brands for a second, so each test has organizations of its own.
+  let number = 0
+  const newBrand = (more: JsonObject = {}) => {
+    const organizationId = `organization-${number++}`
+    const primaryColor = '#7a1fa2'
+    brands[organizationId] = { lightTheme: { primaryColor, onPrimaryColor: '#ffffff' }, ...more }
+    return organizationId
+  }
+  const textOf = ({ body }: Answer) => body.toString()
+  const isBranded = (reply: Answer) => textOf(reply).includes('--accent:#7a1fa2')
+
+  test.each(['forgot-password', 'reset-password', 'verify-email', 'code-sent', 'password-set', 'index'])(
+    'of the organization in its address: %s',
+    async (name) => {
+      const hashes = { logoHash: 'l'.repeat(43), darkLogoHash: 'd'.repeat(43), iconHash: 'i'.repeat(43) }
+      const of = newBrand({ ...hashes, helpLink: 'https://acme.example/help?a=1&b=2' })
+      const headers = { 'accept-language': 'de' }
+      const reply = await send(`/ui/${name}?organization_id=${of}`, { headers })
+      const text = textOf(reply)
+      const [, style] = /<style>([^]*?)<\/style>/.exec(text)!
+      expect(style).toContain('--accent:#7a1fa2')
+      expect(reply.headers['content-security-policy']).toContain(
+        `style-src 'self' 'sha256-${hash('sha256', style!, 'base64')}'`,
+      )
+      expect(text).toContain(`<link rel="icon" type="image/png" href="/ui/logo/${hashes.iconHash}" />`)
+      expect(text).toMatch(
+        /<main>\s*<picture><source srcset="\/ui\/logo\/d{43}" media="\(prefers-color-scheme: dark\)"/,
+      )
+      expect(text).toContain('href="https://acme.example/help?a=1&amp;b=2" target="_blank" rel="noreferrer">Hilfe</a>')
+      const again = await send(`/ui/${name}?organization_id=${of}`, {
+        headers: { ...headers, 'if-none-match': String(reply.headers['etag']) },
+      })
+      expect(again.status).toBe(304)
+      // Without an address of an organization, or with another's, it has not.
+      for (const query of ['', '?organization_id=unknown', '?organization_id=%22%3E%3Cb%3E'])
+        expect(isBranded(await send(`/ui/${name}${query}`))).toBe(false)
+    },
+  )
+
+  test('where no script runs, on the page after the form, too', async () => {
+    const of = newBrand()
+    const field = `<input type="hidden" name="organization_id" value="${of}" />`
+    for (const form of ['forgot-password', 'reset-password'])
+      expect(textOf(await send(`/ui/${form}?organization_id=${of}`))).toContain(field)
+    answer = () => ({})
+    const sent = await post('/ui/forgot-password', `login_name=ada&organization_id=${of}`)
+    expect(sent.headers['location']).toBe(`/ui/code-sent?organization_id=${of}`)
+    const evil = await post('/ui/forgot-password', 'login_name=ada&organization_id=%0d%0aa:%20b')
+    expect(evil.headers['location']).toBe('/ui/code-sent')
+    answer = () => {
+      throw new RosterError('INVALID_ARGUMENT', 'CODE_INVALID', 'x')
+    }
+    const wrong = `user_id=u&verification_code=c&new_password=password&organization_id=${of}`
+    const refused = await post('/ui/reset-password', wrong)
+    expect([refused.status, isBranded(refused)]).toEqual([400, true])
+  })
+
+  test('of the request whose page fails, in its browser', async () => {
+    answer = () => {
+      throw new RosterError('INVALID_ARGUMENT', 'X', 'x')
+    }
+    const request = newBrand()
+    const headers = { cookie: `${cookie}=${value}` }
+    expect(isBranded(await send(`/ui/login/${request}`, { headers }))).toBe(true)
+    expect(askedBrands).toEqual([{ requestId: request, browser: value }])
+  })
+
+  test('as it was, where too much is asked: then nobody is asked for a brand', async () => {
+    const of = newBrand()
+    expect(isBranded(await send(`/ui/code-sent?organization_id=${of}`))).toBe(true)
+    answer = () => {
+      throw new RosterError('RESOURCE_EXHAUSTED', 'X', 'x')
+    }
+    askedBrands = []
+    const often = await post('/ui/take-back', `secret=x&organization_id=${of}`)
+    const other = await post('/ui/take-back', `secret=x&organization_id=${newBrand()}`)
+    expect([isBranded(often), isBranded(other), askedBrands]).toEqual([true, false, []])
+    expect(textOf(often)).toContain(`<a href="/ui/take-back?organization_id=${of}">`)
+  })
+
+  test('through the page that takes an address back', async () => {
+    const of = newBrand()
+    answer = () => ({ takeBack: {} })
+    expect(textOf(await send(`/ui/take-back?organization_id=${of}`))).toContain(
+      `<input type="hidden" name="organization_id" value="${of}" />`,
+    )
+    answer = () => ({ notice: { reason: 'NOTICE_REASON_TAKEN_BACK' } })
+    const back = await post('/ui/take-back', `secret=x&organization_id=${of}`)
+    expect(received.at(-1)!.request).toEqual({ secret: 'x', organizationId: of })
+    expect(textOf(back)).toContain(`href="/ui/forgot-password?organization_id=${of}"`)
   })
 })
 

@@ -6,6 +6,7 @@ import { readBody } from '../../listen/body.ts'
 import type { Exchange } from '../../listen/exchange.ts'
 import { splitPair, unescapePart } from '../json/bind.ts'
 import { bodyNotAllowed, malformed } from '../json/errors.ts'
+import { brandIn } from '../../pages/brands.ts'
 import { readFormBody } from '../oauth/read.ts'
 import { readCookie } from './cookie.ts'
 import { fromOf } from './from.ts'
@@ -15,16 +16,18 @@ const mostBytes = 16 * 1024
 /**
  * Reads the request of a page from its path, its query or form, and the cookie. An unknown parameter has no effect, but
  * counts as repeated where it comes twice; one without a value counts as not sent (RFC 6749 section 3.1). INVALID_ARGUMENT REQUEST_MALFORMED, BODY_NOT_ALLOWED;
- * errors of `readFormBody`.
+ * errors of `readFormBody`. Notes whose brand the page is to have.
  */
 export async function readPageRequest(
   exchange: Exchange,
   { method: { desc }, variables }: Match,
   allowance: Allowance,
   publicUrl: string,
+  named: { organizationId: string },
 ): Promise<Uint8Array> {
   const { request } = exchange
   const { values, repeated } = parseParameters(await readParameters(exchange, allowance))
+  named.organizationId = brandIn(values)
   const inPath = new Map(variables.map(({ field, text }) => [field, text]))
   const parameters = desc.input.fields.filter((field) => !inPath.has(field) && fromOf(field) === From.FROM_UNSPECIFIED)
   const message: Record<string, string | boolean | string[] | undefined> = {}

@@ -25,16 +25,26 @@ export interface Reply {
   body: string | Uint8Array
 }
 
+interface Place {
+  PUBLIC_URL: string
+  /** That the page was asked for with. */
+  organizationId: string
+}
+
 /** Writes an answer as a page or a redirect. Throws where it leads nowhere. */
-export function writePage(bytes: Uint8Array, exchange: Exchange, publicUrl: string): Reply {
+export function writePage(bytes: Uint8Array, exchange: Exchange, { PUBLIC_URL, organizationId }: Place): Reply {
   const answer = PageAnswer.decode(bytes)
-  const reply = replyOf(answer, exchange)
+  const reply = replyOf(answer, exchange, organizationId)
   const { newBrowser, newBrowserLifetime } = answer
-  if (newBrowser !== '') reply.headers['set-cookie'] = writeCookie(newBrowser, newBrowserLifetime, publicUrl)
+  if (newBrowser !== '') reply.headers['set-cookie'] = writeCookie(newBrowser, newBrowserLifetime, PUBLIC_URL)
   return reply
 }
 
-function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, requestId }: Exchange): Reply {
+function replyOf(
+  { answer, uiLocales, brand, ...rest }: PageAnswer,
+  { request, requestId }: Exchange,
+  organizationId: string,
+): Reply {
   const language = { ...chooseLanguage(uiLocales, request.headers['accept-language']), brand }
   const shown = { language, uiLocales, ...rest }
   switch (answer?.$case) {
@@ -62,7 +72,7 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, r
     case 'recoveryCode':
       return toReply(recoveryCodePage(shown, answer.value))
     case 'invitationLink':
-      return toReply(invitationLinkPage(shown, answer.value))
+      return toReply(invitationLinkPage(language, organizationId, answer.value))
     case 'invitation':
       return toReply(invitationPage(shown, answer.value))
     case 'code':
@@ -72,11 +82,11 @@ function replyOf({ answer, uiLocales, brand, ...rest }: PageAnswer, { request, r
     case 'formPost':
       return toReply(formPostPage(language, answer.value))
     case 'notice':
-      return toReply(noticePage(language, answer.value, { ...rest, requestId }), statusOf(answer.value))
+      return toReply(noticePage(language, answer.value, { ...rest, requestId, organizationId }), statusOf(answer.value))
     case 'logo':
       return toImage(answer.value.content)
     case 'takeBack':
-      return toReply(takeBackPage(language))
+      return toReply(takeBackPage(language, organizationId))
     case 'download':
       return toFile(answer.value)
     case undefined:

@@ -12,9 +12,9 @@ export async function lookupOrganization(
   if (by?.$case === 'organizationId') {
     const organization = await store.load<Organization>('organization', by.value)
     if (organization && !organization.state.removed) {
-      const { primaryDomain, ownedDomain } = organization.state
+      const { name, primaryDomain, ownedDomain } = organization.state
       const isOwned = ownedDomain === primaryDomain
-      return { organizationId: organization.id, ownedDomain: isOwned ? primaryDomain : '', primaryDomain }
+      return { organizationId: organization.id, ownedDomain: isOwned ? primaryDomain : '', primaryDomain, name }
     }
   }
   if (by?.$case === 'primaryDomain') {
@@ -22,7 +22,7 @@ export async function lookupOrganization(
       select aggregate_id as "organizationId" from unique_keys
       where kind = ${keyKinds.primaryDomain} and scope = '' and key = ${by.value}
     `)
-    if (found) return { ...found, ownedDomain: '', primaryDomain: '' }
+    if (found) return { ...found, ownedDomain: '', primaryDomain: '', name: '' }
   }
   throw organizationNotFound()
 }

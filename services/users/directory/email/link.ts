@@ -65,9 +65,13 @@ function fillTemplate(template: string, values: LinkValues): string {
   return template.replace(variable, (_, name: keyof LinkValues) => encodeURIComponent(values[name]))
 }
 
-/** The template of a page of the service's own. The values stand behind the #, so that no server logs them. */
+/**
+ * The template of a page of the service's own, with whose brand it has. The values stand behind the #, so that no server
+ * logs them.
+ */
 export function defaultTemplate(publicUrl: string, page = 'verify-email'): string {
   // Of an invitation, the page has the id in its path.
-  if (page === 'invitation') return `${new URL('/ui/invitation/', publicUrl).href}{{.UserID}}#code={{.Code}}`
-  return `${new URL(`/ui/${page}`, publicUrl).href}#userId={{.UserID}}&code={{.Code}}`
+  const brand = '?organization_id={{.OrgID}}'
+  if (page === 'invitation') return `${new URL('/ui/invitation/', publicUrl).href}{{.UserID}}${brand}#code={{.Code}}`
+  return `${new URL(`/ui/${page}`, publicUrl).href}${brand}#userId={{.UserID}}&code={{.Code}}`
 }

@@ -1,4 +1,4 @@
-import { type EmailCode, MailKind } from '#gen/roster/users/v1/internal_service'
+import { MailKind } from '#gen/roster/users/v1/internal_service'
 import type { Existing, Read } from '#lib/eventstore/aggregate'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
@@ -8,7 +8,7 @@ import type { User } from '../events/user.ts'
 import { mailAddress } from './address.ts'
 import { type CodePurpose, deriveCode } from './code.ts'
 import { checkTemplate, defaultTemplate, linkOf, linkTargets } from './link.ts'
-import type { KindOfMail } from './mail-kind.ts'
+import type { KindOfMail, MailText } from './mail-kind.ts'
 
 /** The content of a mail to a person. */
 export function toHuman(
@@ -17,13 +17,16 @@ export function toHuman(
     user: Read<Existing<User>>,
     human: Human,
     mailId: string,
-  ) => Promise<EmailCode | undefined>,
+  ) => Promise<PersonalText | undefined>,
 ): KindOfMail['content'] {
   return async (context, { userId, codeId }) => {
     const user = await context.store.load<User>('user', userId)
-    return user?.state.human && contentFor(context, user, user.state.human, codeId)
+    const text = user?.state.human && (await contentFor(context, user, user.state.human, codeId))
+    return text && { from: { organizationId: user.organizationId }, ...text }
   }
 }
+
+type PersonalText = Omit<MailText, 'from'> & Partial<Pick<MailText, 'from'>>
 
 /** A mail with a code, and a link to the page that takes it. */
 export function codeContent(
@@ -31,7 +34,7 @@ export function codeContent(
   { id, organizationId }: Existing<User>,
   human: Human,
   { code: facts, purpose, page }: { code: Code; purpose: CodePurpose; page: string },
-): EmailCode {
+): PersonalText {
   const code = deriveCode(keys, facts, id, human.email, purpose)
   const url = linkOf(templateFor(facts, config, page), { UserID: id, Code: code, OrgID: organizationId })
   const times = { expirationDate: new Date(facts.expiresAt), changeDate: undefined }

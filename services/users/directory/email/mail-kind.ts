@@ -7,13 +7,19 @@ import { type User, userKey } from '../events/user.ts'
 
 type Mail = Omit<MailKey, 'kind'>
 
+/** What a mail says, and for whom: its name and its brand follow from that. */
+export interface MailText extends Omit<EmailCode, 'name' | 'brand'> {
+  /** `requestId`: of the page that asked for it. */
+  from: { organizationId: string; requestId?: string | undefined }
+}
+
 /** A kind of mail: what it says, and how it ends. Each lies where it belongs; `internal/mail-kinds.ts` lists them. */
 export interface KindOfMail {
   number: MailKind
   /** Stands in its rows and announcements. */
   name: string
   /** Undefined where the mail is not to be sent any more. */
-  content(context: Context, mail: Mail): Promise<EmailCode | undefined>
+  content(context: Context, mail: Mail): Promise<MailText | undefined>
   /** Records that the mail was sent or, with a failure, given up. Without effect on one that is settled or gone. */
   end(context: Context, mail: Mail & Pick<MailEnd, 'failure'>, call: Call): Promise<void>
 }

@@ -32,7 +32,7 @@ export const noticeMail: KindOfMail = {
     if (!isOpen) return { ...common, url: '' }
     const expirationDate = new Date(takeBack.until)
     const kind = MailKind.MAIL_KIND_EMAIL_CHANGED_TAKE_BACK
-    return { ...common, expirationDate, kind, url: takeBackLink(context, user.id, noticeId) }
+    return { ...common, expirationDate, kind, url: takeBackLink(context, user, noticeId) }
   }),
   end: endByEvent<Notices>(
     noticeType,

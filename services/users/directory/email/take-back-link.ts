@@ -1,9 +1,14 @@
 import type { Context } from '../../context.ts'
+import { pageLink } from './page-link.ts'
 import { makeSecret, readSecret } from '../secrets/secret.ts'
 
 /** The address of the page that takes a change of address back. */
-export function takeBackLink({ config, keys }: Pick<Context, 'config' | 'keys'>, userId: string, noticeId: string) {
-  const link = new URL('/ui/take-back', config.PUBLIC_URL)
+export function takeBackLink(
+  { config, keys }: Pick<Context, 'config' | 'keys'>,
+  { id: userId, organizationId }: { id: string; organizationId: string },
+  noticeId: string,
+) {
+  const link = new URL(pageLink(config, '/ui/take-back', organizationId))
   // Behind the # neither logs nor the next site see it.
   link.hash = new URLSearchParams({ code: makeSecret(keys, 'take-back', [userId, noticeId]) }).toString()
   return link.href

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts'
 import { mailAddress } from '../email/address.ts'
 import { commonOf, toHuman } from '../email/mail-content.ts'
 import { endWithoutEvent, type KindOfMail } from '../email/mail-kind.ts'
+import { pageLink } from '../email/page-link.ts'
 import { mailUses } from '../email/mail-uses.ts'
 import type { Human } from '../events/human.ts'
 
@@ -24,7 +25,7 @@ export const passwordChangedMail: KindOfMail = {
     `)
     if (!mail || !human.isVerified) return undefined
     const times = { expirationDate: mail.expiresAt, changeDate: mail.requestedAt }
-    const url = new URL('/ui/forgot-password', config.PUBLIC_URL).href
+    const url = pageLink(config, '/ui/forgot-password', user.organizationId)
     return { email: mailAddress(human.email), code: '', url, ...times, ...commonOf(human) }
   }),
   end: endWithoutEvent(kind),

@@ -28,7 +28,9 @@ describe('a code for a forgotten password', () => {
     await ask(userName)
     const mail = await contentOf(userId, (await waiting(userId))!)
     expect(mail!.email).toBe(email)
-    expect(mail!.url).toBe(`https://id.example.com/ui/reset-password#userId=${userId}&code=${mail!.code}`)
+    expect(mail!.url).toBe(
+      `https://id.example.com/ui/reset-password?organization_id=acme#userId=${userId}&code=${mail!.code}`,
+    )
     const password = newPassword()
     expect(await reset(userId, mail!.code.toLowerCase(), password)).toBe('done')
     expect(await reasonOf(signInBy(users, { loginName: userName, password }, root()))).toBe('done')

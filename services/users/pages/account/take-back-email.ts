@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { TakeBackEmailRequest } from '#gen/roster/users/v1/account_service'
+import type { ShowTakeBackRequest, TakeBackEmailRequest } from '#gen/roster/users/v1/account_service'
 import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
@@ -18,22 +18,23 @@ import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { newToken } from '../../directory/tokens/token.ts'
 import { notice, show } from '../../openid/authorization/answer.ts'
-import { branded, brandedFor } from '../sign-in/branded.ts'
+import { brandedFor } from '../sign-in/branded.ts'
 
-export function showTakeBack(context: Context): Promise<PageAnswer> {
-  return branded(context, show({ $case: 'takeBack', value: {} }))
+export function showTakeBack(context: Context, { organizationId }: ShowTakeBackRequest): Promise<PageAnswer> {
+  return brandedFor(context, show({ $case: 'takeBack', value: {} }), organizationId)
 }
 
 export async function takeBackEmail(
   context: Context,
-  { secret }: TakeBackEmailRequest,
+  { secret, organizationId }: TakeBackEmailRequest,
   { clientAddress, requestId, deadline }: Call,
 ): Promise<PageAnswer> {
+  const expired = () => brandedFor(context, notice(NoticeReason.NOTICE_REASON_LINK_EXPIRED), organizationId)
   const meant = readTakeBack(context.keys, secret)
   const user = meant && (await context.store.load<User>('user', meant.userId))
   // Hashing takes long.
   const isDead = !user || !livingTakeBack(user.state, meant.noticeId, user.readAt)
-  if (isDead) return branded(context, notice(NoticeReason.NOTICE_REASON_LINK_EXPIRED))
+  if (isDead) return expired()
   const { userId, noticeId } = meant
   const nobodyKnows = newToken()
   const hash = await hashPassword(nobodyKnows, { lane: networkOf(clientAddress) ?? clientAddress, deadline })
@@ -67,7 +68,7 @@ export async function takeBackEmail(
     countLimit(error)
     return change(false)
   })
-  if (!isBack) return branded(context, notice(NoticeReason.NOTICE_REASON_LINK_EXPIRED))
+  if (!isBack) return expired()
   return brandedFor(context, notice(NoticeReason.NOTICE_REASON_TAKEN_BACK), user.organizationId)
 }
 

@@ -53,12 +53,12 @@ async function move({ userId, change, human }: Person, email: string): Promise<s
   const { code, takeBacks } = await human()
   const verificationCode = deriveCode(users.keys, code!, userId, email)
   await verifyEmail(users, { userId, verificationCode }, as(userId))
-  return takeBackLink(users, userId, takeBacks?.at(-1)?.noticeId ?? '')
+  return takeBackLink(users, { id: userId, organizationId: 'acme' }, takeBacks?.at(-1)?.noticeId ?? '')
 }
 
 /** The person enters the whole link. */
 const isDead = async (secret: string) => {
-  const { answer } = await takeBackEmail(users, { secret }, administrator)
+  const { answer } = await takeBackEmail(users, { secret, organizationId: '' }, administrator)
   return answer?.$case === 'notice' && answer.value.reason === NoticeReason.NOTICE_REASON_LINK_EXPIRED
 }
 

@@ -23,9 +23,10 @@ export const invitationMail: KindOfMail = {
       findLanding(context, state),
     ])
     return {
+      from: { organizationId: organizationId! },
       email: mailAddress(email!),
       code: codeOf(context, id, email!, state.link),
-      url: linkOf(context, id, email!, state.link),
+      url: linkOf(context, { id, email: email!, organizationId: organizationId! }, state.link),
       preferredLanguage: invitation!.preferredLanguage,
       displayName: '',
       expirationDate: new Date(state.link.expiresAt),

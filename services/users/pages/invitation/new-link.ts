@@ -3,6 +3,7 @@ import type { Statement } from '#lib/database/database'
 import type { Use } from '#lib/eventstore/command'
 import type { Context } from '../../context.ts'
 import { deriveCode, newCode } from '../../directory/email/code.ts'
+import { pageLink } from '../../directory/email/page-link.ts'
 import { mailUses } from '../../directory/email/mail-uses.ts'
 import { keepUnsent } from '../../directory/email/unsent-mails.ts'
 import type { NewLink } from '../../directory/events/invitation.ts'
@@ -44,7 +45,8 @@ export function makeLink(
   const code = newCode(codeId, context.keys, lifetime, now)
   const facts: NewLink = { ...code, delivery: isReturned ? 'returned' : 'mailed', inviterId }
   const writes = [withoutMail(id)]
-  if (isReturned) return { facts, mail: undefined, link: linkOf(context, id, email, facts), writes, uses: [] }
+  if (isReturned)
+    return { facts, mail: undefined, link: linkOf(context, { id, organizationId, email }, facts), writes, uses: [] }
   const mail = { kind: mailKind, codeId, userId: id, organizationId, expiresAt: code.expiresAt }
   return {
     facts,
@@ -60,9 +62,13 @@ export function codeOf({ keys }: Pick<Context, 'keys'>, id: string, email: strin
 }
 
 /** The code stands behind the #: no server and no log sees it before the button is pressed. */
-export function linkOf(context: Pick<Context, 'config' | 'keys'>, id: string, email: string, facts: NewLink): string {
-  const page = new URL(`/ui/invitation/${encodeURIComponent(id)}`, context.config.PUBLIC_URL)
-  return `${page.href}#code=${codeOf(context, id, email, facts)}`
+export function linkOf(
+  context: Pick<Context, 'config' | 'keys'>,
+  { id, organizationId, email }: Pick<Invited, 'id' | 'organizationId' | 'email'>,
+  facts: NewLink,
+): string {
+  const page = pageLink(context.config, `/ui/invitation/${encodeURIComponent(id)}`, organizationId)
+  return `${page}#code=${codeOf(context, id, email, facts)}`
 }
 
 /** The mail of the last link is not sent any more. */

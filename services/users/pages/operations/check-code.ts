@@ -67,12 +67,12 @@ export interface SessionOfPerson {
 /** Mails a code. Returns what its page shows then. */
 export async function mailCode(
   context: Context,
-  { now }: Pick<OpenedRequest, 'now'>,
+  { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
   { session, ...user }: SessionOfPerson,
   call: Call,
 ): Promise<NonNullable<Progress['code']>> {
   try {
-    await sendCode(context, user, { session, how: { urlTemplate: undefined } }, call)
+    await sendCode(context, user, { session, how: { requestId: row.id } }, call)
     return { isSent: true }
   } catch (error) {
     const failure = failureOf(error, now)

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts'
 import { storeRequest } from '../../openid/authorization/begin.ts'
 import { redirect } from '../../openid/authorization/answer.ts'
 import { ownAccountParameters } from '../../openid/request/parameters.ts'
+import { brandedPath } from '../../directory/email/page-link.ts'
 import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { findInvitedUser, openByInviteCode } from '../invitation/invited-user.ts'
 import { findInvitation } from '../invitation/invitation-rows.ts'
@@ -13,14 +14,15 @@ import { countTryFrom } from '../registration/registration-limits.ts'
 /** The code stays good: nothing is accepted yet. */
 export async function openInvitation(
   context: Context,
-  { browser: value, invitationId: id, code }: OpenInvitationRequest,
+  { browser: value, invitationId: id, code, organizationId }: OpenInvitationRequest,
   call: Call,
 ): Promise<PageAnswer> {
-  const page = `/ui/invitation/${encodeURIComponent(id)}`
+  const again = (problem: string) =>
+    redirect(brandedPath(`/ui/invitation/${encodeURIComponent(id)}`, organizationId, { problem }))
   const wait = await countTryFrom(context, call.clientAddress, 'invitations')
-  if (wait !== undefined) return redirect(`${page}?problem=throttled`)
+  if (wait !== undefined) return again('throttled')
   const opened = await open(context, id, code, call)
-  if (!opened) return redirect(`${page}?problem=code`)
+  if (!opened) return again('code')
   const { email, preferredLanguage, ...invitation } = opened
   const parameters = {
     ...ownAccountParameters({ prompt: '', uiLocales: preferredLanguage, maxAge: '', state: '' }),

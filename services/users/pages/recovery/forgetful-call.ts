@@ -15,5 +15,11 @@ export async function forgetfulCall(context: Context, opened: OpenedRequest, cal
 /** The link of a mail that a request asks for. The values stand behind the #, as in the link without a request. */
 export function linkTo({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>, requestId: string): string {
   const page = new URL(`/ui/login/${encodeURIComponent(requestId)}/recovery`, PUBLIC_URL)
-  return `${page.href}#userId={{.UserID}}&code={{.Code}}`
+  return `${page.href}?organization_id={{.OrgID}}#userId={{.UserID}}&code={{.Code}}`
+}
+
+/** The request that such a link leads back to; undefined for any other link. */
+export function requestOfLink({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>, link: string): string | undefined {
+  const [, id] = /^\/ui\/login\/([\w-]+)\/recovery[?#]/.exec(link.slice(new URL(PUBLIC_URL).origin.length)) ?? []
+  return link.startsWith(`${new URL(PUBLIC_URL).origin}/`) ? id : undefined
 }

@@ -64,7 +64,8 @@ describe('who forgot the password', () => {
     })
     const { code, url } = await browser.mailTo(userId)
     const cookie = browser.cookie
-    expect(url).toBe(`https://id.example.com/ui/login/${begun.requestId}/recovery#userId=${userId}&code=${code}`)
+    const page = `https://id.example.com/ui/login/${begun.requestId}/recovery?organization_id=owner`
+    expect(url).toBe(`${page}#userId=${userId}&code=${code}`)
     const answer = await browser.finish(asking, ` ${code.toLowerCase()}`)
     expect(told(answer)).toMatchObject({ code: expect.any(String), state: 'the state' })
     expect(browser.cookie).not.toBe(cookie)

@@ -1,6 +1,7 @@
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { mailAddress } from '../../directory/email/address.ts'
 import { withoutInviter } from '../../directory/email/mail-content.ts'
+import { pageLink } from '../../directory/email/page-link.ts'
 import { deriveCode } from '../../directory/email/code.ts'
 import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kind.ts'
 import { isUnsent } from '../../directory/email/unsent-mails.ts'
@@ -23,6 +24,7 @@ export const registrationMail: KindOfMail = {
     if (!(await isOrganizationOpen(context, organizationId))) return undefined
     const common = {
       ...withoutInviter,
+      from: { organizationId, requestId },
       email: mailAddress(email),
       expirationDate: new Date(code.expiresAt),
       changeDate: undefined,
@@ -41,7 +43,7 @@ export const registrationMail: KindOfMail = {
     return {
       ...common,
       code: '',
-      url: new URL('/ui/forgot-password', context.config.PUBLIC_URL).href,
+      url: pageLink(context.config, '/ui/forgot-password', organizationId),
       preferredLanguage: profile?.preferredLanguage || preferredLanguage,
       displayName: profile?.displayName ?? '',
       kind: MailKind.MAIL_KIND_ALREADY_REGISTERED,

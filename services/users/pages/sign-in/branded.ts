@@ -1,4 +1,4 @@
-import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import type { PageAnswer, PageBrand } from '#gen/roster/users/v1/sign_in_service'
 import { instance } from '#lib/instance'
 import type { Context } from '../../context.ts'
 import { brandOfPage } from '../../sessions/login-policy/brand.ts'
@@ -13,8 +13,15 @@ export async function branded(context: Context, page: PageAnswer, request?: Nami
 
 /** A page as this organization wants it to look: that of a person who has proved who they are. */
 export async function brandedFor(context: Context, page: PageAnswer, organizationId: string): Promise<PageAnswer> {
+  return { ...page, brand: await brandOf(context, organizationId) }
+}
+
+/** How pages and mails of an organization look; undefined: as Roster. */
+export async function brandOf(
+  context: Pick<Context, 'config' | 'store'>,
+  organizationId: string,
+): Promise<PageBrand | undefined> {
   const { brand, tosLink, privacyPolicyLink, helpLink } = await loadLoginPolicy(context, organizationId)
   const hasLinks = [tosLink, privacyPolicyLink, helpLink].some((link) => link !== '')
-  if (!brand && !hasLinks) return page
-  return { ...page, brand: { ...brandOfPage(brand ?? {}), tosLink, privacyPolicyLink, helpLink } }
+  return brand || hasLinks ? { ...brandOfPage(brand ?? {}), tosLink, privacyPolicyLink, helpLink } : undefined
 }

@@ -1,6 +1,7 @@
 import { type PageAnswer, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import { brandedPath } from '../../directory/email/page-link.ts'
 import type { User } from '../../directory/events/user.ts'
 import { type Invitation, invitationKey } from '../../directory/events/invitation.ts'
 import { redirect } from '../../openid/authorization/answer.ts'
@@ -57,8 +58,11 @@ export async function landingOf(
 }
 
 /** The page of a request that is over: where the invitation was accepted, the way on; else the one to begin it again. */
-export async function showAccepted(context: Context, { id, ofUser, codeId }: OfRequest): Promise<PageAnswer> {
-  const again = redirect(`/ui/invitation/${encodeURIComponent(id)}`)
+export async function showAccepted(
+  context: Context,
+  { id, organizationId, ofUser, codeId }: OfRequest,
+): Promise<PageAnswer> {
+  const again = redirect(brandedPath(`/ui/invitation/${encodeURIComponent(id)}`, organizationId))
   if (ofUser) {
     const user = await context.store.load<User>('user', id)
     return user?.state.human?.invite?.codeId === codeId ? again : toLanding(context, { grants: [] })

@@ -32,8 +32,10 @@ export interface Brand {
   darkTheme?: Theme
   /** In pixels. */
   cornerRadius?: number
-  /** The logo is a row beside the events: SHA-256 in base64url. */
+  /** The logos are rows beside the events: SHA-256 in base64url. */
   logoHash?: string
+  darkLogoHash?: string
+  iconHash?: string
 }
 
 /** Colours, as `#` and six hexadecimal digits. */

@@ -76,6 +76,7 @@ async function newPerson() {
   }
 }
 const scope = 'openid offline_access'
+const noLogos = { logo: Buffer.alloc(0), darkLogo: Buffer.alloc(0), icon: Buffer.alloc(0) }
 
 describe('a password counts as long as the policy says', () => {
   test('on pages and without them; what was granted goes on', async () => {
@@ -150,7 +151,7 @@ test('pages look as the organization wants that the request names, else that of 
   }
   const named = `openid urn:zitadel:iam:org:id:${organization}`
   const brand = (primaryColor: string, more = {}) => ({
-    brand: { lightTheme: { primaryColor }, logo: Buffer.alloc(0), ...more },
+    brand: { lightTheme: { primaryColor }, ...noLogos, ...more },
   })
   await noteApplication(users, 'fixed', { organizationId: organization })
   expect(await looks()).toEqual(Array(6).fill(undefined))
@@ -168,6 +169,8 @@ test('pages look as the organization wants that the request names, else that of 
       darkTheme: { primaryColor: undefined, onPrimaryColor: undefined, backgroundColor: undefined },
       cornerRadius: undefined,
       logoHash: undefined,
+      darkLogoHash: undefined,
+      iconHash: undefined,
       tosLink: '',
       privacyPolicyLink: '',
       helpLink: '',

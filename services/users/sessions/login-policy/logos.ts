@@ -14,16 +14,27 @@ export async function findLogo(sql: Sql, logoHash: string): Promise<Buffer> {
   return row?.content ?? Buffer.alloc(0)
 }
 
-/** Keeps the only logo of a policy. */
-export function keepLogo(organizationId: string, logo: Buffer): Write {
-  return (sql) => sql`
-    insert into logos (organization_id, hash, content) values (${organizationId}, ${bytesOf(hashOf(logo))}, ${logo})
-    on conflict (organization_id) do update set hash = excluded.hash, content = excluded.content
-  `
-}
+/** The pictures of a brand. */
+export const kindsOfLogo = ['logo', 'darkLogo', 'icon'] as const
+export type KindOfLogo = (typeof kindsOfLogo)[number]
 
-export function withoutLogo(organizationId: string): Write {
-  return (sql) => sql`delete from logos where organization_id = ${organizationId}`
+/** Keeps the only logos of a policy: one of each kind at most. */
+export function keepLogos(organizationId: string, logos: Partial<Record<KindOfLogo, Buffer>>): Write[] {
+  const kept = Object.entries(logos)
+  return [
+    (sql) => sql`
+      delete from logos where organization_id = ${organizationId} and kind <> all(${kept.map(([kind]) => kind)})
+    `,
+    ...kept.map(
+      ([kind, logo]): Write =>
+        (sql) =>
+          sql`
+          insert into logos (organization_id, kind, hash, content)
+          values (${organizationId}, ${kind}, ${bytesOf(hashOf(logo))}, ${logo})
+          on conflict (organization_id, kind) do update set hash = excluded.hash, content = excluded.content
+        `,
+    ),
+  ]
 }
 
 function bytesOf(logoHash: string): Buffer {

@@ -30,10 +30,11 @@ async function brandOf(context: Context, organizationId: string): Promise<GetBra
     loadLoginPolicy(context, organizationId),
     context.store.load<LoginPolicySettings>(loginPolicyType, organizationId),
   ])
-  const logoUrl = brand?.logoHash === undefined ? '' : `${issuerOf(context.config)}/ui/logo/${brand.logoHash}`
+  const urlOf = (hash: string | undefined) => (hash === undefined ? '' : `${issuerOf(context.config)}/ui/logo/${hash}`)
   const theme = (name: 'lightTheme' | 'darkTheme'): BrandingTheme => {
     const { primaryColor, backgroundColor } = { ...own[name], ...brand?.[name] }
-    return { primaryColor, backgroundColor, logoUrl }
+    const logoHash = (name === 'darkTheme' ? brand?.darkLogoHash : undefined) ?? brand?.logoHash
+    return { primaryColor, backgroundColor, logoUrl: urlOf(logoHash), iconUrl: urlOf(brand?.iconHash) }
   }
   return {
     settings: {

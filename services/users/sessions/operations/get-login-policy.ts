@@ -52,10 +52,14 @@ async function shown(
     keepSignedIn,
   }: Pick<LoginPolicySettings, 'passwordCheckLifetime' | 'brand' | 'keepSignedIn'>,
 ) {
-  const logo = brand?.logoHash === undefined ? Buffer.alloc(0) : await findLogo(sql, brand.logoHash)
+  const [logo, darkLogo, icon] = await Promise.all(
+    [brand?.logoHash, brand?.darkLogoHash, brand?.iconHash].map(async (hash) =>
+      hash === undefined ? Buffer.alloc(0) : findLogo(sql, hash),
+    ),
+  )
   return {
     passwordCheckLifetime: seconds === undefined ? undefined : { seconds, nanos: 0 },
-    brand: brand && { ...brand, logo },
+    brand: brand && { ...brand, logo: logo!, darkLogo: darkLogo!, icon: icon! },
     keepSignedIn: keepSignedIn && keepingOf[keepSignedIn],
   }
 }

@@ -13,7 +13,7 @@ import { refuseRemovedOrganization } from '../../../organization-status.ts'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { faultsOfBrand } from '../login-policy/brand.ts'
-import { hashOf, keepLogo, withoutLogo } from '../login-policy/logos.ts'
+import { hashOf, keepLogos, type KindOfLogo, kindsOfLogo } from '../login-policy/logos.ts'
 import { NoLogo, rewritePng } from '../login-policy/rewrite-png.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
 import { type LoginPolicyEvent, type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
@@ -23,8 +23,12 @@ export const updateLoginPolicy = {
     settings ? faultsOf(settings, config) : [],
 
   async handle(context: Context, { settings }: UpdateLoginPolicyRequest, call: Call) {
-    const logo = await readLogo(settings?.brand?.logo ?? Buffer.alloc(0), call)
-    return replace(context, settings ? given(settings, logo) : {}, call, logo)
+    const logos: Logos = {}
+    for (const kind of kindsOfLogo) {
+      const file = settings?.brand?.[kind] ?? Buffer.alloc(0)
+      if (file.length > 0) logos[kind] = await readLogo(kind, file, call)
+    }
+    return replace(context, settings ? given(settings, logos) : {}, call, logos)
   },
 }
 
@@ -45,6 +49,8 @@ function faultsOf(
     ...linksOf(sent).flatMap(([name, link]) =>
       link === '' || isWebPage(link) ? [] : [violation(name, 'must be https, without user and fragment')],
     ),
+    // A page shows it in place of that one.
+    ...(brand?.darkLogo.length && !brand.logo.length ? [violation('brand.darkLogo', 'must stand beside a logo')] : []),
     ...faultsOfBrand(brand ?? {}).map(({ field, description }) => violation(`brand.${field}`, description)),
   ]
 }
@@ -64,13 +70,14 @@ function violation(field: string, description: string): Violation {
   return { field: `settings.${field}`, description }
 }
 
+type Logos = Partial<Record<KindOfLogo, Buffer>>
+
 // INVALID_ARGUMENT VALIDATION_FAILED; RESOURCE_EXHAUSTED LOGOS_THROTTLED.
-async function readLogo(file: Buffer, { organizationId, deadline }: Call): Promise<Buffer | undefined> {
-  if (file.length === 0) return undefined
+async function readLogo(kind: KindOfLogo, file: Buffer, { organizationId, deadline }: Call): Promise<Buffer> {
   try {
     return await rewritePng(file, { lane: organizationId, deadline })
   } catch (error) {
-    throw error instanceof NoLogo ? invalid([violation('brand.logo', error.message)]) : error
+    throw error instanceof NoLogo ? invalid([violation(`brand.${kind}`, error.message)]) : error
   }
 }
 
@@ -89,7 +96,7 @@ function given(
     privacyPolicyLink,
     helpLink,
   }: Sent,
-  logo: Buffer | undefined,
+  logos: Logos,
 ) {
   const settings = {
     forceMfa,
@@ -102,7 +109,15 @@ function given(
     tosLink,
     privacyPolicyLink,
     helpLink,
-    brand: brand && { ...brand, logo: undefined, logoHash: logo && hashOf(logo) },
+    brand: brand && {
+      ...brand,
+      ...Object.fromEntries(
+        kindsOfLogo.flatMap((kind) => [
+          [kind, undefined],
+          [`${kind}Hash`, logos[kind] && hashOf(logos[kind])],
+        ]),
+      ),
+    },
   }
   // Without what is undefined, at any depth.
   return JSON.parse(JSON.stringify(settings)) as LoginPolicySettings
@@ -118,7 +133,7 @@ async function replace(
   { store }: Pick<Context, 'store'>,
   settings: LoginPolicySettings,
   call: Call,
-  logo?: Buffer,
+  logos: Logos = {},
 ): Promise<UpdateLoginPolicyResponse> {
   const { organizationId } = call
   return store.execute({
@@ -128,7 +143,7 @@ async function replace(
     decide({ state = {} }: Aggregate<LoginPolicySettings>, _now, { status }): Decision<LoginPolicyEvent> {
       refuseRemovedOrganization(status)
       if (isDeepStrictEqual(state, settings)) return { organizationId, events: [], answer: undefined }
-      const writes = [logo ? keepLogo(organizationId, logo) : withoutLogo(organizationId)]
+      const writes = keepLogos(organizationId, logos)
       return { organizationId, events: [{ type: 'changed', payload: settings }], writes, answer: undefined }
     },
     respond: ({ after }) => ({ details: after.state && details(after) }),

@@ -21,6 +21,8 @@ interface Removal {
   displayName: string
   preferredLanguage: string
   removedAt: string
+  /** Missing in rows of earlier versions. */
+  organizationId?: string
 }
 
 /** Tells a person that they removed their account: somebody else may have done it in their name. */
@@ -33,10 +35,25 @@ export const removalMail: KindOfMail = {
       where kind = ${kind} and id = ${codeId} and expires_at > roster_now()
     `)
     if (!row) return undefined
-    const { email, removedAt, ...person } = JSON.parse(keys.decrypt(purpose, row.detail)) as Removal
+    const {
+      email,
+      removedAt,
+      organizationId = '',
+      ...person
+    } = JSON.parse(keys.decrypt(purpose, row.detail)) as Removal
     const times = { expirationDate: row.expiresAt, changeDate: new Date(removedAt) }
     const kindOfText = MailKind.MAIL_KIND_UNSPECIFIED
-    return { ...withoutInviter, ...person, ...times, email: mailAddress(email), code: '', url: '', kind: kindOfText }
+    const from = { organizationId }
+    return {
+      from,
+      ...withoutInviter,
+      ...person,
+      ...times,
+      email: mailAddress(email),
+      code: '',
+      url: '',
+      kind: kindOfText,
+    }
   },
   async end({ sql }, { codeId }) {
     await orUnavailable(sql`
@@ -59,7 +76,8 @@ export function keepRemovalMail(
   // The user is no more, so the mail has an id in place of the user's.
   const mail = { kind, codeId, userId: codeId, organizationId, expiresAt }
   const { displayName, preferredLanguage } = human.profile
-  const removal: Removal = { email: human.email, displayName, preferredLanguage, removedAt: now.toISOString() }
+  const removedAt = now.toISOString()
+  const removal: Removal = { email: human.email, displayName, preferredLanguage, removedAt, organizationId }
   const detail = keys.encrypt(purpose, JSON.stringify(removal))
   return {
     mail,

@@ -43,7 +43,8 @@ export class Forgetful extends Visitor {
 
   /** Where the link of the mail leads in this browser. */
   async open(requestId: string): Promise<string> {
-    const { answer } = await showRecovery(this.users, { browser: this.cookie, requestId })
+    const request = { browser: this.cookie, requestId, organizationId: '' }
+    const { answer } = await showRecovery(this.users, request)
     return answer?.$case === 'redirect' ? answer.value.location : ''
   }
 

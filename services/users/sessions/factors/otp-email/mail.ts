@@ -21,6 +21,7 @@ export const otpEmailMail: KindOfMail = {
     // An operator may have allowed its host then, and no more.
     const isSound = template && checkTemplate(template, linkTargets(context.config, true), '').length === 0
     return {
+      from: { organizationId, requestId: code.detail['ofPage'] },
       email: mailAddress(human.email),
       code: text,
       url: isSound ? linkOf(template, { UserID: id, Code: text, OrgID: organizationId }) : '',

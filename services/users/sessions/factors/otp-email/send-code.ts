@@ -20,8 +20,8 @@ const lifetime = 600
 
 export interface CodeDelivery {
   session: { id: string; browserId: string | undefined }
-  /** `return`: to the caller. Else it is mailed, with a link where there is a template. */
-  how: 'return' | { urlTemplate: string | undefined }
+  /** `return`: to the caller. Else it is mailed, with a link where there is a template; `requestId`: from its page. */
+  how: 'return' | { urlTemplate?: string | undefined; requestId?: string }
 }
 
 /**
@@ -45,7 +45,8 @@ export async function sendCode(
       if (whyNot(user.state)) throw notAvailable()
       const { email } = user.state!.human!
       const made = newCode(codeId, keys, lifetime, now)
-      const detail = how !== 'return' && how.urlTemplate !== undefined ? { urlTemplate: how.urlTemplate } : {}
+      const { urlTemplate, requestId: ofPage } = how === 'return' ? {} : how
+      const detail = { ...(urlTemplate !== undefined && { urlTemplate }), ...(ofPage !== undefined && { ofPage }) }
       return {
         events: [{ type: 'factor.challenged', payload: { userId, kind } }],
         writes: [

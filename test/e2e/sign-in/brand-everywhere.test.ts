@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { drawPng } from '#test/support/png'
+import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
+import { newProject } from '../../examples/projects.ts'
+import { authorizePath, newWebApplication, openBrowser } from '../../examples/sign-in.ts'
+import { call } from '../clients/encodings.ts'
+import { hasMailbox, mailTo } from '../mailbox.ts'
+
+const primaryColor = '#7a1fa2'
+const helpLink = 'https://acme.example/help'
+const isBranded = (body: string) => body.includes(`--accent:${primaryColor}`)
+
+// A mail shows no name that may be a telephone number.
+const newName = (name: string) => unique(name).replaceAll(/\d/g, (digit) => 'ghijklmnop'[Number(digit)]!)
+
+let organization: string
+let name: string
+beforeAll(async () => {
+  organization = await newOrganization()
+  name = newName('Acme')
+  ok(await call('UpdateOrganization', { name }, admin(organization)))
+  const brand = { lightTheme: { primaryColor }, logo: drawPng().toString('base64') }
+  const owner = await newMember(organization, ['ORG_OWNER'])
+  ok(await call('UpdateLoginPolicy', { settings: { brand, helpLink } }, owner))
+})
+
+const newPerson = () => newHuman(organization, { password: unique('Password'), email: `${unique('ada')}@example.com` })
+
+describe.skipIf(!hasMailbox())('the brand of an organization', () => {
+  test('is in a mail without a request: the name of the organization, colour, logo and links; and on the page of its link', async () => {
+    const person = await newPerson()
+    ok(await call('RequestPasswordReset', { loginName: person.userName }))
+    const { text, html, link } = await mailTo(person.email)
+    expect(text).toContain(`your account at ${name}.`)
+    expect(text.trimEnd().endsWith(`\nHelp: ${helpLink}`)).toBe(true)
+    expect(html).toContain(`background: ${primaryColor}; color: #ffffff`)
+    const { pathname, search } = new URL(link)
+    expect(search).toBe(`?organization_id=${organization}`)
+    const browser = openBrowser()
+    expect(isBranded((await browser.visit(pathname + search)).body)).toBe(true)
+    expect(isBranded((await browser.visit(pathname)).body)).toBe(false)
+  })
+
+  test('is in a mail of a request: then with the name of the application', async () => {
+    const person = await newPerson()
+    const applicationName = newName('Billing')
+    const application = await newWebApplication(organization, await newProject(organization), { name: applicationName })
+    const browser = openBrowser()
+    const page = await browser.visit(authorizePath(application))
+    expect([isBranded(page.body), page.body.includes(helpLink)]).toEqual([true, true])
+    const [, path] = /formaction="([^"]+\/recovery)"/.exec(page.body)!
+    const [, form_token] = /name="form_token" value="([^"]+)"/.exec(page.body)!
+    const body = new URLSearchParams({ form_token: form_token!, action: 'begin', login_name: person.userName })
+    const begun = await browser.visit(path!, { method: 'POST', body })
+    await browser.submit(begun, { action: 'send', login_name: person.userName })
+    expect((await mailTo(person.email)).text).toContain(`your account at ${applicationName}.`)
+  })
+})
