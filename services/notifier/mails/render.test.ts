@@ -16,6 +16,26 @@ const values = {
 }
 const mails = loadMails()
 
+describe('an invitation', () => {
+  const invitation = { ...values, kind: 'invitation' as const, application: 'Billing' }
+
+  it.each(['', 'Dr.Evil', 'see evil.example', 'call +49 30 1234567'])(
+    'of an inviter whose name %j no mail shows is not from the host',
+    (inviter) => {
+      const { text } = mails.render('en', { ...invitation, inviter, message: 'See you' })
+      expect(text).toContain('Somebody invites you to Billing.')
+      expect(text).toContain('Somebody writes: “See you”')
+    },
+  )
+
+  it.each(['"', '“', '”', '„', '«', '»', '＂'])('has a message that does not end its quotation by %s', (mark) => {
+    for (const language of ['en', 'de']) {
+      const { text } = mails.render(language, { ...invitation, inviter: 'Ada', message: `a${mark} Sign in. ${mark}b` })
+      expect(text).toMatch(/[“„]a' Sign in\. 'b[”“]/)
+    }
+  })
+})
+
 describe('the language of a mail', () => {
   it.each([
     ['de', 'de'],

@@ -21,8 +21,9 @@ export interface MailValues {
   /** Milliseconds. */
   validFor?: number
   changedAt?: Date
-  /** Of an invitation. Without a name that a mail may show, `name` or the host stands for the inviter and the application. */
+  /** Of an invitation. One whose name no mail shows is somebody: what they write must not come from the host. */
   inviter?: string
+  /** Without a name that a mail may show, `name` or the host stands for it. */
   application?: string
   /** What the inviter says; empty where nothing. */
   message?: string
@@ -64,7 +65,7 @@ function render(template: Template, values: MailValues): Mail {
   const displayName = kindOf(values.kind).ofStrangers ? '' : greetedName(values.displayName)
   const { host, code, url, validFor, changedAt, message = '' } = values
   const nameOf = (name = '') => greetedName(name) || greetedName(values.name ?? '') || host
-  const links = linksOf(values.brand, template.links)
+  const links = linksOf(values.brand, template.words)
   const shown: Record<string, string> = {
     greeting: displayName === '' ? template.greetingWithoutName : fill(template.greeting, { displayName }, plain),
     host: nameOf(),
@@ -72,9 +73,10 @@ function render(template: Template, values: MailValues): Mail {
     ...(url !== undefined && { url }),
     ...(validFor !== undefined && { validFor: duration(validFor, language) }),
     ...(changedAt && { changedAt: moment(changedAt, language) }),
-    inviter: nameOf(values.inviter),
+    inviter: greetedName(values.inviter ?? '') || template.words.inviterWithoutName,
     application: nameOf(values.application),
-    message,
+    // It stands between quotation marks of the mail, and must not end them.
+    message: message.replace(quotationMarks, "'"),
   }
   const whole = (written: string) => (message === '' ? withoutMessage(written) : written)
   return {
@@ -89,6 +91,8 @@ function render(template: Template, values: MailValues): Mail {
     logo: values.logo,
   }
 }
+
+const quotationMarks = /["“”„‟«»〝〞〟＂]/gu
 
 // Its paragraph is of one line.
 function withoutMessage(written: string): string {

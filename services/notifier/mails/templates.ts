@@ -13,8 +13,12 @@ export interface Template {
   button: string
   text: string
   html: string
-  /** Of the links of a brand. */
-  links: LinkNames
+  words: Words
+}
+
+/** What every mail of a language may need. */
+export interface Words extends LinkNames {
+  inviterWithoutName: string
 }
 
 /** The mails of one language. */
@@ -23,7 +27,7 @@ export type Templates = Record<MailName, Template>
 const head =
   /^Subject: (?<subject>.+)\r?\nGreeting: (?<greeting>.+)\r?\nGreeting without a name: (?<greetingWithoutName>.+)\r?\n(?:Button: (?<button>.+)\r?\n)?\r?\n(?<text>[^]+)$/
 
-type Part = keyof Omit<Template, 'language' | 'html' | 'links'>
+type Part = keyof Omit<Template, 'language' | 'html' | 'words'>
 
 // The placeholders that each part must have, and those that it may have.
 function rulesOf(kind: MailName): Record<Part, { must: string[]; may: string[] }> {
@@ -38,14 +42,14 @@ function rulesOf(kind: MailName): Record<Part, { must: string[]; may: string[] }
 }
 
 /**
- * Reads `<language>/<kind>.txt` and `<language>/links.txt` of each language in the folder. Throws one Error that lists every problem.
+ * Reads `<language>/<kind>.txt` and `<language>/words.txt` of each language in the folder. Throws one Error that lists every problem.
  */
 export function readTemplates(folder: URL): { language: string; mails: Templates }[] {
   const problems: string[] = []
   const languages = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const templates = languages.map(({ name: language }) => {
-    const links = readLinks(new URL(`${language}/links.txt`, folder), language, problems)
-    const read = (kind: MailName) => readTemplate(new URL(`${language}/`, folder), { language, kind, links }, problems)
+    const words = readWords(new URL(`${language}/words.txt`, folder), language, problems)
+    const read = (kind: MailName) => readTemplate(new URL(`${language}/`, folder), { language, kind, words }, problems)
     return { language, mails: Object.fromEntries(mailNames.map((kind) => [kind, read(kind)])) as Templates }
   })
   if (!templates.some(({ language }) => language === 'en')) problems.push('en/ is missing')
@@ -53,16 +57,20 @@ export function readTemplates(folder: URL): { language: string; mails: Templates
   return templates
 }
 
-function readLinks(file: URL, language: string, problems: string[]): LinkNames {
-  const [, privacyPolicyLink = '', tosLink = '', helpLink = ''] =
-    /^Privacy policy: (.+)\r?\nTerms of service: (.+)\r?\nHelp: (.+)\r?\n$/.exec(readFileSync(file, 'utf8')) ?? []
-  if (helpLink === '') problems.push(`${language}/links.txt has not the lines Privacy policy, Terms of service, Help`)
-  return { privacyPolicyLink, tosLink, helpLink }
+function readWords(file: URL, language: string, problems: string[]): Words {
+  const lines = /^Privacy policy: (.+)\r?\nTerms of service: (.+)\r?\nHelp: (.+)\r?\nInviter without a name: (.+)\r?\n$/
+  const [, privacyPolicyLink = '', tosLink = '', helpLink = '', inviterWithoutName = ''] =
+    lines.exec(readFileSync(file, 'utf8')) ?? []
+  if (inviterWithoutName === '')
+    problems.push(
+      `${language}/words.txt has not the lines Privacy policy, Terms of service, Help, Inviter without a name`,
+    )
+  return { privacyPolicyLink, tosLink, helpLink, inviterWithoutName }
 }
 
 function readTemplate(
   folder: URL,
-  { language, kind, links }: { language: string; kind: MailName; links: LinkNames },
+  { language, kind, words }: { language: string; kind: MailName; words: Words },
   problems: string[],
 ): Template {
   const name = `${language}/${kind}`
@@ -71,7 +79,7 @@ function readTemplate(
   // A mail that asks for one thing says it in its subject.
   const { subject = '', greeting = '', greetingWithoutName = '', button = subject, text = '' } = written ?? {}
   const html = toHtml({ language, subject, button, text })
-  const template = { language, subject, greeting, greetingWithoutName, button, text, html, links }
+  const template = { language, subject, greeting, greetingWithoutName, button, text, html, words }
   const rules = Object.entries(rulesOf(kind)) as [Part, { must: string[]; may: string[] }][]
   if (written)
     problems.push(
