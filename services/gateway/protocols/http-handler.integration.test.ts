@@ -44,6 +44,19 @@ test('answers to calls are JSON, and no browser keeps, sniffs or runs them', asy
     })
 })
 
+test('a browser that is led to no page is told so by one; programs have JSON', async () => {
+  const ask = (path: string, accept: string) => send(gateway.url, { method: 'GET', path, headers: { accept } })
+  const page = await ask('/ui/acount', 'text/html,application/xhtml+xml,*/*;q=0.8')
+  expect([page.status, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+  expect(page.body).toContain('There is no such page')
+  expect(page.body).toContain('href="/ui/account"')
+  for (const [path, accept] of [
+    ['/ui/acount', '*/*'],
+    ['/v2/usrs', 'text/html'],
+  ])
+    expect(reasonOf(await ask(path!, accept!))).toBe('PATH_NOT_FOUND')
+})
+
 const refusals: [string, string, string, Record<string, string>, string | undefined, number, string][] = [
   ['an unknown path', 'GET', '/nope', {}, undefined, 404, 'PATH_NOT_FOUND'],
   ['a malformed path', 'GET', '/%', {}, undefined, 404, 'PATH_NOT_FOUND'],

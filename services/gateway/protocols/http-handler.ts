@@ -19,7 +19,7 @@ import { isGrpcWeb, serveGrpcWeb } from './grpc-web/serve.ts'
 import { sendError, unsupportedType } from './json/errors.ts'
 import { serveJson } from './json/serve.ts'
 import { serveOAuth } from './oauth/serve.ts'
-import { serveBrowser } from './page/serve.ts'
+import { sendPageError, serveBrowser } from './page/serve.ts'
 import { createProbes } from './probes.ts'
 import { type createProviderReports, reportsPath } from './provider-reports.ts'
 
@@ -81,7 +81,11 @@ export function createHttpHandler({ gateway, cors, pages, readiness, providerRep
     if (page || probes.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))
     if (isConnect(exchange)) return refuseUnknown(exchange)
-    sendError(exchange, new RosterError('NOT_FOUND', 'PATH_NOT_FOUND', 'There is nothing at this path.'))
+    const unknown = new RosterError('NOT_FOUND', 'PATH_NOT_FOUND', 'There is nothing at this path.')
+    // A mistyped link, or one that a mail has cut off.
+    if (verb === 'GET' && path.startsWith('/ui/') && request.headers.accept?.includes('text/html'))
+      return sendPageError(gateway, exchange, unknown)
+    sendError(exchange, unknown)
   }
 
   // Whatever is no call of an operation: a preflight, a page, a wrong path or verb.

@@ -165,6 +165,8 @@ const en = {
   refused: 'This request did not come from our page',
   refusedHint:
     'Another site sent it, or your browser sent it in advance, so nothing was done. Please open your application and sign in again.',
+  pageUnknown: 'There is no such page',
+  pageUnknownHint: 'The link may be mistyped or cut off. Please open it again where you found it.',
   failed: 'Something went wrong',
   failedHint: 'This is not your fault. Please open your application and sign in again.',
   tryAgain: 'Try again',
@@ -346,6 +348,9 @@ const de: Texts = {
   refused: 'Diese Anfrage kam nicht von unserer Seite',
   refusedHint:
     'Eine andere Seite hat sie gesendet, oder Ihr Browser hat sie im Voraus gesendet. Es ist nichts geschehen. Bitte öffnen Sie Ihre Anwendung und melden Sie sich erneut an.',
+  pageUnknown: 'Diese Seite gibt es nicht',
+  pageUnknownHint:
+    'Der Link ist vielleicht vertippt oder abgeschnitten. Bitte öffnen Sie ihn noch einmal dort, wo er stand.',
   failed: 'Etwas ist schiefgegangen',
   failedHint: 'Das liegt nicht an Ihnen. Bitte öffnen Sie Ihre Anwendung und melden Sie sich erneut an.',
   tryAgain: 'Erneut versuchen',

@@ -47,7 +47,10 @@ export async function writePageError(
       >${language.text.tryAgain}</a
     >`
   const values = { wait: duration(language, seconds), host: apart(host), expected: apart(hostOf(config.PUBLIC_URL)) }
-  const page = notice(language, key, values, retry)
+  const account =
+    key === 'pageUnknown' &&
+    html`<a href="${brandedPath('/ui/account', brandKey.organizationId)}">${language.text.account}</a>`
+  const page = notice(language, key, values, retry || account)
   const reply = toReply(page, key === 'unavailable' ? 503 : httpStatus(error))
   Object.assign(reply.headers, errorHeaders(error), passes && { 'retry-after': String(seconds) })
   return reply
@@ -59,6 +62,7 @@ function keyOf({ code, reason }: RosterError): NoticeKey {
 
 const byReason: Record<string, NoticeKey> = {
   CODE_INVALID: 'codeInvalid',
+  PATH_NOT_FOUND: 'pageUnknown',
   HOST_OTHER: 'hostOther',
   PAGE_REFUSED: 'refused',
   REQUEST_TOO_LARGE: 'tooLarge',

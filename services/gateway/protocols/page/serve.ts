@@ -41,6 +41,13 @@ export async function serveBrowser(gateway: Gateway, exchange: Exchange, match: 
   send(exchange, status, headers, body)
 }
 
+/** Says the error of a request that is none of an operation. */
+export async function sendPageError(gateway: Gateway, exchange: Exchange, error: RosterError): Promise<void> {
+  const named = { organizationId: brandIn(new URLSearchParams(exchange.query)) }
+  const { status, headers, body } = await writePageError(error, exchange, gateway, named)
+  send(exchange, status, headers, body)
+}
+
 // The page of a request, which is of this browser, looks as the request wants it to.
 function keyOf(
   named: { organizationId: string },
