@@ -19,7 +19,7 @@ export interface BareChain {
 
 /**
  * Starts the processes of the bare chain, over the same servers as Roster, so many of each but for gRPC. Its tables are in
- * a schema of their own. The processes also answer the evented chain and the echo chain.
+ * a schema of their own. The processes also answer the other chains.
  */
 export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, replicas = 1): Promise<BareChain> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
@@ -70,7 +70,7 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, re
     async stored() {
       const [row] = await sql<[{ count: string }]>`
         select (select count(*) from bench.bare) + (select count(*) from bench.tokens)
-          + (select count(*) / 2 from bench.events where type <> 'token.issued') as count
+          + (select count(*) / 2 from bench.events where type like 'email.%') as count
       `
       return Number(row.count)
     },

@@ -22,6 +22,7 @@ export const names = [
   'Token',
   'Silent',
   'CodeFlow',
+  'SilentFlow',
   'Password',
   'Refresh',
   'RefreshOpenID',
@@ -29,6 +30,9 @@ export const names = [
   'Mixed',
   'Evented',
   'Minted',
+  'SilentFloor',
+  'RefreshFloor',
+  'PasswordFloor',
   'Echo',
   'bare',
 ] as const
@@ -37,6 +41,7 @@ export const names = [
 export const ofPeople: readonly WorkloadName[] = [
   'Silent',
   'CodeFlow',
+  'SilentFlow',
   'Password',
   'Refresh',
   'RefreshOpenID',
@@ -49,6 +54,9 @@ export const chains: Partial<Record<WorkloadName, string>> = {
   bare: 'bare chain',
   Evented: 'evented chain',
   Minted: 'token chain',
+  SilentFloor: 'silent chain',
+  RefreshFloor: 'refresh chain',
+  PasswordFloor: 'password chain',
   Echo: 'echo chain',
 }
 
@@ -153,6 +161,10 @@ export const workloads: Record<WorkloadName, Workload> = {
   Minted: {
     http: (subjects, n) => ({ ...token.http(subjects, n), path: '/minted' }),
   },
+  // What people cost where nothing is checked: a redirect and tokens; tokens; two pages, a password and tokens.
+  SilentFloor: { http: (subjects, n) => chain(['echo', 'granted'], userOf(subjects, n)) },
+  RefreshFloor: { http: (subjects, n) => chain(['renewed'], userOf(subjects, n)) },
+  PasswordFloor: { http: (subjects, n) => chain(['echo', 'proved', 'granted'], userOf(subjects, n)) },
   // What any answer costs that takes this way, even from memory.
   Echo: {
     http: (subjects, n) => ({ verb: 'GET', path: `/echo/${userOf(subjects, n)}`, body: '' }),
@@ -199,6 +211,17 @@ export const workloads: Record<WorkloadName, Workload> = {
       return request
     },
   },
+  // One call is both.
+  SilentFlow: {
+    http: (subjects, n) => {
+      const family = { ...familyOf(subjects, n) }
+      const take = (answer: Answer) => {
+        takeCode(family, answer)
+        return redemption(family)
+      }
+      return { ...silent(family), take }
+    },
+  },
   // One call is all that a person waits for, in a new browser: from the application's link to its tokens.
   Password: {
     http: (subjects, n) => {
@@ -225,6 +248,12 @@ export function kindOf(workload: WorkloadName, n: number): WorkloadName {
 }
 
 const mixed = ['SetEmail', 'Refresh', 'AddMachineUser', 'Token', 'CodeFlow'] as const
+
+// One call with these requests.
+function chain([first, ...others]: string[], userId: string): HttpRequest {
+  const take = () => (others.length === 0 ? undefined : chain(others, userId))
+  return { verb: 'POST', path: `/${first}`, body: userId, take }
+}
 
 function silently(family: Family): HttpRequest {
   return { ...silent(family), take: (answer) => takeCode(family, answer) }
