@@ -14,7 +14,6 @@ const trusted = getCACertificates('default')
 const unpacked = { postfix: unpackMailServer(postfix), dovecot: unpackMailServer(dovecot) }
 const isHere = Boolean(unpacked.postfix && unpacked.dovecot)
 const why = isHere ? '' : ' (skipped: Postfix and Dovecot cannot be had: they take packages of Debian, and root)'
-const here = test.skipIf(!isHere)
 
 let house: TestHouse
 let box: MailServer
@@ -97,41 +96,47 @@ function deliver(to: string, action: string, more: string[] = []): string {
   return name
 }
 
-here(`a mail that the next server refuses once ours has it is bounced, and its report is deleted${why}`, async () => {
-  await start()
-  const email = newAddress()
-  house.mail.answer(email, { at: 'RCPT TO', code: 550 })
-  const { userId } = await house.addHuman({}, email)
-  await inState(userId, MailState.MAIL_STATE_BOUNCED)
-  const mail = (await only(userId))!
-  expect(mail).toMatchObject({ bounceStatus: '5.1.1', bounceDate: expect.any(Date) })
-  expect(mail.bounceReason).toMatch(/550 5\.1\.1 <\[hidden\]> not now/)
-  expect(mail.bounceReason).not.toContain(email.split('@')[0])
-  await vi.waitFor(() => expect(messages()).toEqual([]), soon)
-  expect(house.logged()).toContain('a mail bounced')
-  const bounced = await house.mails({ state: MailState.MAIL_STATE_BOUNCED })
-  expect(bounced.map(({ mailId }) => mailId)).toEqual([mail.mailId])
-  expect((await house.mails({ state: MailState.MAIL_STATE_ACCEPTED })).map(({ mailId }) => mailId)).not.toContain(
-    mail.mailId,
-  )
-})
+test.skipIf(!isHere)(
+  `a mail that the next server refuses once ours has it is bounced, and its report is deleted${why}`,
+  async () => {
+    await start()
+    const email = newAddress()
+    house.mail.answer(email, { at: 'RCPT TO', code: 550 })
+    const { userId } = await house.addHuman({}, email)
+    await inState(userId, MailState.MAIL_STATE_BOUNCED)
+    const mail = (await only(userId))!
+    expect(mail).toMatchObject({ bounceStatus: '5.1.1', bounceDate: expect.any(Date) })
+    expect(mail.bounceReason).toMatch(/550 5\.1\.1 <\[hidden\]> not now/)
+    expect(mail.bounceReason).not.toContain(email.split('@')[0])
+    await vi.waitFor(() => expect(messages()).toEqual([]), soon)
+    expect(house.logged()).toContain('a mail bounced')
+    const bounced = await house.mails({ state: MailState.MAIL_STATE_BOUNCED })
+    expect(bounced.map(({ mailId }) => mailId)).toEqual([mail.mailId])
+    expect((await house.mails({ state: MailState.MAIL_STATE_ACCEPTED })).map(({ mailId }) => mailId)).not.toContain(
+      mail.mailId,
+    )
+  },
+)
 
-here(`what comes back of a mail that bounced is without its text, in which the code is${why}`, async () => {
-  await house.redis.set('roster:bounces', 'another notifier')
-  await start()
-  const email = newAddress()
-  house.mail.answer(email, { at: 'RCPT TO', code: 550 })
-  const { userId } = await house.addHuman({}, email)
-  await vi.waitFor(() => expect(readdirSync(folderOf('new'))).toHaveLength(1), soon)
-  const raw = readFileSync(join(folderOf('new'), messages()[0]!), 'utf8')
-  expect(raw).toContain('Action: failed')
-  expect(raw).toContain('Subject: ')
-  expect(raw).not.toContain('code=')
-  await house.redis.del('roster:bounces')
-  await inState(userId, MailState.MAIL_STATE_BOUNCED)
-})
+test.skipIf(!isHere)(
+  `what comes back of a mail that bounced is without its text, in which the code is${why}`,
+  async () => {
+    await house.redis.set('roster:bounces', 'another notifier')
+    await start()
+    const email = newAddress()
+    house.mail.answer(email, { at: 'RCPT TO', code: 550 })
+    const { userId } = await house.addHuman({}, email)
+    await vi.waitFor(() => expect(readdirSync(folderOf('new'))).toHaveLength(1), soon)
+    const raw = readFileSync(join(folderOf('new'), messages()[0]!), 'utf8')
+    expect(raw).toContain('Action: failed')
+    expect(raw).toContain('Subject: ')
+    expect(raw).not.toContain('code=')
+    await house.redis.del('roster:bounces')
+    await inState(userId, MailState.MAIL_STATE_BOUNCED)
+  },
+)
 
-here(`a report about another mail by a stranger changes nothing, and stays as seen${why}`, async () => {
+test.skipIf(!isHere)(`a report about another mail by a stranger changes nothing, and stays as seen${why}`, async () => {
   await start()
   const { userId, mailId, returnPath } = await sent()
   const forged = returnPath.replace(/(?<=\+.{33}).{16}/, '0'.repeat(16))
@@ -145,7 +150,7 @@ here(`a report about another mail by a stranger changes nothing, and stays as se
   await inState(userId, MailState.MAIL_STATE_BOUNCED)
 })
 
-here(`a mail that another server still tries to deliver stays accepted${why}`, async () => {
+test.skipIf(!isHere)(`a mail that another server still tries to deliver stays accepted${why}`, async () => {
   await start()
   const { userId, returnPath } = await sent()
   const name = deliver(returnPath, 'delayed')
@@ -153,37 +158,43 @@ here(`a mail that another server still tries to deliver stays accepted${why}`, a
   expect(await only(userId)).toMatchObject({ state: MailState.MAIL_STATE_ACCEPTED })
 })
 
-here(`while another notifier looks, this one does not log in, and takes over after it${why}`, async () => {
-  await start()
-  const { userId, returnPath } = await sent()
-  await house.stopNotifiers()
-  await house.redis.set('roster:bounces', 'another notifier')
-  const before = logins()
-  deliver(returnPath, 'failed')
-  const watching = await house.redis.duplicate().monitor()
-  const asked = Promise.withResolvers<void>()
-  let times = 0
-  watching.on('monitor', (_time: string, [command, key]: string[]) => {
-    if (command!.toLowerCase() === 'set' && key === 'roster:bounces' && ++times === 3) asked.resolve()
-  })
-  await start()
-  await asked.promise
-  watching.disconnect()
-  expect(logins()).toBe(before)
-  expect(await only(userId)).toMatchObject({ state: MailState.MAIL_STATE_ACCEPTED })
-  await house.redis.del('roster:bounces')
-  await inState(userId, MailState.MAIL_STATE_BOUNCED)
-})
+test.skipIf(!isHere)(
+  `while another notifier looks, this one does not log in, and takes over after it${why}`,
+  async () => {
+    await start()
+    const { userId, returnPath } = await sent()
+    await house.stopNotifiers()
+    await house.redis.set('roster:bounces', 'another notifier')
+    const before = logins()
+    deliver(returnPath, 'failed')
+    const watching = await house.redis.duplicate().monitor()
+    const asked = Promise.withResolvers<void>()
+    let times = 0
+    watching.on('monitor', (_time: string, [command, key]: string[]) => {
+      if (command!.toLowerCase() === 'set' && key === 'roster:bounces' && ++times === 3) asked.resolve()
+    })
+    await start()
+    await asked.promise
+    watching.disconnect()
+    expect(logins()).toBe(before)
+    expect(await only(userId)).toMatchObject({ state: MailState.MAIL_STATE_ACCEPTED })
+    await house.redis.del('roster:bounces')
+    await inState(userId, MailState.MAIL_STATE_BOUNCED)
+  },
+)
 
-here(`a mailbox that lets nobody in is in the log without its password, and holds up no mail${why}`, async () => {
-  const before = house.logged().length
-  await start({ MAIL_BOUNCES_IMAP: settings['MAIL_BOUNCES_IMAP']!.replace('secret', 'wrong-password') })
-  const log = () => house.logged().slice(before)
-  await vi.waitFor(() => expect(log()).toContain('the mailbox refuses the user and the password'), soon)
-  expect(log()).not.toContain('wrong-password')
-  const { userId, returnPath } = await sent()
-  await house.stopNotifiers()
-  await start()
-  deliver(returnPath, 'failed')
-  await inState(userId, MailState.MAIL_STATE_BOUNCED)
-})
+test.skipIf(!isHere)(
+  `a mailbox that lets nobody in is in the log without its password, and holds up no mail${why}`,
+  async () => {
+    const before = house.logged().length
+    await start({ MAIL_BOUNCES_IMAP: settings['MAIL_BOUNCES_IMAP']!.replace('secret', 'wrong-password') })
+    const log = () => house.logged().slice(before)
+    await vi.waitFor(() => expect(log()).toContain('the mailbox refuses the user and the password'), soon)
+    expect(log()).not.toContain('wrong-password')
+    const { userId, returnPath } = await sent()
+    await house.stopNotifiers()
+    await start()
+    deliver(returnPath, 'failed')
+    await inState(userId, MailState.MAIL_STATE_BOUNCED)
+  },
+)

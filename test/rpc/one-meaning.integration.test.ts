@@ -19,6 +19,7 @@ import { MailServiceDefinition } from '#gen/roster/notifier/v1/mail_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
+import { InternalServiceDefinition as NotifierInternal } from '#gen/roster/notifier/v1/internal_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { AccountServiceDefinition } from '#gen/roster/users/v1/account_service'
 import { InvitationServiceDefinition } from '#gen/roster/users/v1/invitation_service'
@@ -71,6 +72,7 @@ const definitions = [
   AuditServiceDefinition,
   DeliveryServiceDefinition,
   MailServiceDefinition,
+  NotifierInternal,
 ]
 const codecs = new Map<string, MethodDefinition<any, any>>(
   definitions.flatMap((definition) =>

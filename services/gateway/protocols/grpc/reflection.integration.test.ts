@@ -28,7 +28,7 @@ const versions = ['v1', 'v1alpha'].map((version) => `grpc.reflection.${version}.
 const own = ['grpc.health.v1.Health', ...versions]
 /** What only services call, and only browsers. */
 const hidden = [
-  ...['users', 'grants', 'idp'].map((service) => `roster.${service}.v1.InternalService`),
+  ...['users', 'grants', 'idp', 'notifier'].map((service) => `roster.${service}.v1.InternalService`),
   'roster.users.v1.SignInService',
   'roster.users.v1.AccountService',
 ]
