@@ -5,7 +5,7 @@ import { type AskingNats, createClient } from '#lib/rpc/call'
 import { internalCalls } from '../../internal-calls.ts'
 import { footOf, iconOf, logoOf, styleOf } from './login/brand.ts'
 import { withBrandOf } from './login/form.ts'
-import { html, toText } from './login/html.ts'
+import { html, type Part, toText } from './login/html.ts'
 import { chooseLanguage, type Language } from './login/language.ts'
 import { sourceOf, styleElement } from './login/shell.ts'
 import { etagOf, type Page, security } from './pages.ts'
@@ -76,15 +76,18 @@ export async function dressPage(
   if (!brand) return page
   const { text } = chooseLanguage('', request.headers['accept-language'])
   const style = styleOf(brand)
-  const added: [string, string][] = [
-    ['</head>', toText(html`${iconOf(brand)}${styleElement(style)}</head>`)],
-    ['<main>', toText(html`<main>${logoOf(brand)}</main>`)],
-    ['</main>', toText(html`</main>${footOf(brand, text)}`)],
+  const added: [string, Part][] = [
+    ['(?=</head>)', [iconOf(brand), styleElement(style)]],
+    ['(?<=<main>)', logoOf(brand)],
+    ['(?<=</main>)', footOf(brand, text)],
     // Where no script runs, the page that comes next has the brand, too.
-    ['</form>\n    </main>', toText(html`${withBrandOf(organizationId)}</form></main>`)],
+    ['(?=</form>\\s*</main>)', withBrandOf(organizationId)],
   ]
   const body = Buffer.from(
-    added.toReversed().reduce((before, [place, markup]) => before.replace(place, () => markup), page.body.toString()),
+    added.reduce(
+      (before, [place, part]) => before.replace(new RegExp(place), () => toText(html`${part}`)),
+      page.body.toString(),
+    ),
   )
   const policy = security['content-security-policy'].replace("style-src 'self'", `style-src 'self' ${sourceOf(style)}`)
   return { type: page.type, body, etag: etagOf(body), policy }

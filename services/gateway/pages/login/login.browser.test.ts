@@ -53,7 +53,7 @@ beforeAll(async () => {
     'ShowLogo',
   ].map((name) => `SignInService.${name}`)
   const passwords = ['PasswordService.RequestPasswordReset', 'PasswordService.ResetPassword']
-  const operations = [...signIn, ...passwords].map((name) => [
+  const operations = [...signIn, ...passwords, 'InternalService.FindPageBrand'].map((name) => [
     `roster.users.v1.${name}`,
     (request: JsonObject) => users[name.split('.')[1]!]!(request),
   ])
@@ -850,6 +850,32 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     expect(await without.locator('img').getAttribute('alt')).toBe('')
     expect(await faultsOf(without)).toEqual([])
     for (const shown of [page, without]) await shown.context().close()
+  })
+
+  test('the logo for dark stands there in the dark, on pages that mails lead to as well, which have all of the brand', async () => {
+    const logo = drawPng({ width: 60, pixels: Buffer.alloc(488) }).toString('base64')
+    const whole = { ...brand, logoHash: 'l'.repeat(43), darkLogoHash: 'd'.repeat(43), iconHash: 'i'.repeat(43) }
+    const links = { privacyPolicyLink: 'https://acme.example/privacy', helpLink: 'https://acme.example/help' }
+    users = {
+      FindPageBrand: () => ({ brand: { ...whole, ...links } }),
+      ShowSignIn: () => ({ ...withForm, signIn: {}, brand: whole }),
+      ShowLogo: () => ({ logo: { content: logo } }),
+    }
+    const shown = `(() => {
+      const { currentSrc, naturalWidth } = document.querySelector('.logo')
+      return [currentSrc.split('/').at(-1)[0], naturalWidth, getComputedStyle(document.body).backgroundColor]
+    })()`
+    const resets = '/ui/reset-password?organization_id=acme#userId=u1&code=ABC234'
+    const pages = [page1, resets, '/ui/verify-email?organization_id=acme', '/ui/code-sent?organization_id=acme']
+    for (const path of [...pages, '/ui/forgot-password'])
+      for (const javaScriptEnabled of [true, false]) {
+        const light = await open(path, { javaScriptEnabled })
+        await expect.poll(() => light.evaluate(shown)).toEqual(['l', 60, 'rgb(246, 238, 250)'])
+        const dark = await open(path, { javaScriptEnabled, colorScheme: 'dark' })
+        await expect.poll(() => dark.evaluate(shown)).toEqual(['d', 60, 'rgb(16, 20, 24)'])
+        if (path !== page1 && javaScriptEnabled) expect(await faultsOf(dark)).toEqual([])
+        for (const page of [light, dark]) await page.context().close()
+      }
   })
 
   test('a page is one request of at most ten kilobytes', async () => {

@@ -40,12 +40,8 @@ export async function writePageError(
   const brand = passes ? brands.known(brandKey) : await brands.find(brandKey)
   const language = { ...chooseLanguage('', request.headers['accept-language']), brand }
   // After a form, the page that it was on.
-  const retry =
-    passes &&
-    findRoutes(path).has('GET') &&
-    html`<a href="${request.method === 'GET' ? address : brandedPath(path, brandKey.organizationId)}"
-      >${language.text.tryAgain}</a
-    >`
+  const again = request.method === 'GET' ? address : brandedPath(path, brandKey.organizationId)
+  const retry = passes && findRoutes(path).has('GET') && html`<a href="${again}">${language.text.tryAgain}</a>`
   const values = { wait: duration(language, seconds), host: apart(host), expected: apart(hostOf(config.PUBLIC_URL)) }
   const page = notice(language, key, values, retry)
   const reply = toReply(page, key === 'unavailable' ? 503 : httpStatus(error))
