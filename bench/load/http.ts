@@ -49,22 +49,28 @@ export async function openHttpLine(
 
   return {
     async ask(n) {
-      const { verb, path, body, headers, take } =
+      let next: HttpRequest | void =
         encoding === 'json' ? workload.http(subjects, n) : connectRequest(workload, subjects, n)
-      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-      waiting = { resolve, reject }
-      const all = {
-        authorization: `Bearer ${token}`,
-        ...(body !== '' && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-        ...headers,
+      while (next) {
+        const answer: Answer = await exchange(next)
+        next = next.take?.(answer)
       }
-      const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-      const head = `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\n${lines.join('')}${more()}\r\n`
-      socket.write(typeof body === 'string' ? head + body : Buffer.concat([Buffer.from(head), body]))
-      const answer = await promise
-      take?.(answer)
     },
     close: () => void socket.destroy(),
+  }
+
+  function exchange({ verb, path, body, headers }: HttpRequest): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    waiting = { resolve, reject }
+    const all = {
+      authorization: `Bearer ${token}`,
+      ...(body !== '' && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+      ...headers,
+    }
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+    const head = `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\n${lines.join('')}${more()}\r\n`
+    socket.write(typeof body === 'string' ? head + body : Buffer.concat([Buffer.from(head), body]))
+    return promise
   }
 }
 
@@ -81,6 +87,7 @@ function readAnswer(text: string): (Answer & { status: number }) | undefined {
   if (length === undefined) throw new Error('an answer without a length')
   const body = text.slice(head + 4)
   if (body.length < Number(length)) return undefined
-  const location = /\r\nlocation: *([^\r]+)/i.exec(text.slice(0, head))?.[1] ?? ''
-  return { status: Number(text.slice(9, 12)), location, body }
+  const of = (name: string) => new RegExp(`\\r\\n${name}: *([^\\r]+)`, 'i').exec(text.slice(0, head))?.[1] ?? ''
+  const cookie = of('set-cookie').split(';')[0] || undefined
+  return { status: Number(text.slice(9, 12)), location: of('location'), body, cookie }
 }

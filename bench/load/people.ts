@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { openBrowserAt } from '../../test/support/browser.ts'
+import { formOf, openBrowserAt, readText } from '../../test/support/browser.ts'
 import { openClient } from './client.ts'
 
 /** What one person has at one application. */
 export interface Family {
   clientId: string
   clientSecret: string
+  loginName: string
   /** That of the browser in which the person is signed in. */
   cookie: string
   /** Waits to be redeemed. */
@@ -46,6 +47,7 @@ export async function addFamilies(system: { urls: string[]; token: string }, use
       const family = {
         clientId,
         clientSecret,
+        loginName: userId,
         cookie,
         code: '',
         refreshTokens: { openid: '', plain: '' },
@@ -82,6 +84,8 @@ export interface Asked {
 export interface Answer {
   location: string
   body: string
+  /** The name and the value of the cookie that it sets. */
+  cookie?: string | undefined
 }
 
 /** An authorization request without a page, whose answer has a code. */
@@ -96,6 +100,35 @@ export function silent({ clientId, cookie }: Family, scope = scopes.openid): Ask
     code_challenge_method: 'S256',
   })
   return { verb: 'GET', path: `/oauth/v2/authorize?${String(parameters)}`, body: '', headers: { cookie } }
+}
+
+/** What a new browser asks for first, where a person signs in with the password. */
+export function firstOfSignIn(family: Family): Asked {
+  const { path } = silent(family)
+  return { verb: 'GET', path: path.replace('&prompt=none', ''), body: '', headers: {} }
+}
+
+/**
+ * What the browser asks for after an answer: the page, with the password, or where it is sent. Undefined: it has the code,
+ * which the family keeps.
+ */
+export function nextOfSignIn(family: Family, asked: Asked, { location, body, cookie }: Answer): Asked | undefined {
+  const kept = cookie ?? asked.headers['cookie'] ?? ''
+  const [, link = ''] = /<a[^>]* href="([^"]+)"/.exec(body) ?? []
+  const to = location || (body.includes('name="password"') ? '' : readText(link))
+  if (to.startsWith('/')) return { verb: 'GET', path: to, body: '', headers: { cookie: kept } }
+  if (to !== '') {
+    takeCode(family, { location: to, body })
+    return undefined
+  }
+  const { action, fields } = formOf(body)!
+  const typed = { ...fields, action: 'sign-in', login_name: family.loginName, password }
+  return {
+    verb: 'POST',
+    path: action,
+    body: String(new URLSearchParams(typed)),
+    headers: { cookie: kept, 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+  }
 }
 
 export function redemption(family: Family): Asked {

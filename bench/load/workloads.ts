@@ -1,7 +1,18 @@
 import { IssueTokenRequest } from '#gen/roster/users/v1/oauth_service'
 import { AddMachineUserRequest, GetUserRequest, SetEmailRequest } from '#gen/roster/users/v1/user_service'
 import { AccessTokenType } from '#gen/roster/users/v1/user'
-import { type Answer, type Family, redemption, refresh, silent, takeCode, takeTokens } from './people.ts'
+import {
+  type Answer,
+  type Asked,
+  type Family,
+  firstOfSignIn,
+  nextOfSignIn,
+  redemption,
+  refresh,
+  silent,
+  takeCode,
+  takeTokens,
+} from './people.ts'
 import { tokenBySecret, type TokenClient } from './tokens.ts'
 
 export const names = [
@@ -11,6 +22,7 @@ export const names = [
   'Token',
   'Silent',
   'CodeFlow',
+  'Password',
   'Refresh',
   'RefreshOpenID',
   'UserInfo',
@@ -22,7 +34,15 @@ export const names = [
 ] as const
 
 /** Workloads of people who have signed in. */
-export const ofPeople: readonly WorkloadName[] = ['Silent', 'CodeFlow', 'Refresh', 'RefreshOpenID', 'UserInfo', 'Mixed']
+export const ofPeople: readonly WorkloadName[] = [
+  'Silent',
+  'CodeFlow',
+  'Password',
+  'Refresh',
+  'RefreshOpenID',
+  'UserInfo',
+  'Mixed',
+]
 
 /** Workloads of the processes in bench/bare-chain, not of Roster. */
 export const chains: Partial<Record<WorkloadName, string>> = {
@@ -50,8 +70,8 @@ export interface HttpRequest {
   path: string
   body: string | Uint8Array
   headers?: Record<string, string>
-  /** Keeps what a later request needs of its answer. */
-  take?: (answer: Answer) => void
+  /** Keeps what a later request needs of its answer. Returns the one that belongs to the same call, if any. */
+  take?: (answer: Answer) => HttpRequest | void
 }
 
 export interface Workload {
@@ -179,6 +199,14 @@ export const workloads: Record<WorkloadName, Workload> = {
       return request
     },
   },
+  // One call is all that a person waits for, in a new browser: from the application's link to its tokens.
+  Password: {
+    http: (subjects, n) => {
+      // The code is not one that another call takes.
+      const family = { ...familyOf(subjects, n) }
+      return signingIn(family, firstOfSignIn(family))
+    },
+  },
   Refresh: { http: (subjects, n) => refreshed(familyOf(subjects, n), 'plain') },
   RefreshOpenID: { http: (subjects, n) => refreshed(familyOf(subjects, n), 'openid') },
   UserInfo: {
@@ -200,6 +228,14 @@ const mixed = ['SetEmail', 'Refresh', 'AddMachineUser', 'Token', 'CodeFlow'] as 
 
 function silently(family: Family): HttpRequest {
   return { ...silent(family), take: (answer) => takeCode(family, answer) }
+}
+
+function signingIn(family: Family, asked: Asked): HttpRequest {
+  const take = (answer: Answer) => {
+    const next = nextOfSignIn(family, asked, answer)
+    return next ? signingIn(family, next) : redemption(family)
+  }
+  return { ...asked, take }
 }
 
 function refreshed(family: Family, kind: 'openid' | 'plain'): HttpRequest {

@@ -79,9 +79,9 @@ export const signIn = onPage(
         return void model.failures++
       }
       let session = people(model, browser).find((each) => each.user === user)
-      const { signOuts } = model.users[user]
+      const { signOuts, organizationClosings } = model.users[user]
       if (!session) {
-        session = { user, began: model.tick, checked: 0, until: 0, signOuts, ended: false }
+        session = { user, began: model.tick, checked: 0, until: 0, signOuts, organizationClosings, ended: false }
         browser.sessions = [...browser.sessions.filter((each) => each.user !== user), session]
       }
       Object.assign(session, { checked: model.tick, until: model.time + lifetimes.session })

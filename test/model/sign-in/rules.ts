@@ -45,6 +45,7 @@ export interface Session {
   checked: number
   until: number
   signOuts: number
+  organizationClosings: number
   ended: boolean
 }
 
@@ -97,8 +98,15 @@ export interface Next {
 
 export const lifetimes = { code: 60, request: 3600, session: 12 * 3600, refresh: 30 * 86_400 }
 
-export function isAlive({ users, time }: Model, { user, until, signOuts, ended }: Session): boolean {
-  return !ended && time < until && !users[user].locked && signOuts === users[user].signOuts
+export function isAlive({ users, time }: Model, session: Session): boolean {
+  const { locked, signOuts, organizationClosings } = users[session.user]
+  return (
+    !session.ended &&
+    time < session.until &&
+    !locked &&
+    session.signOuts === signOuts &&
+    session.organizationClosings === organizationClosings
+  )
 }
 
 export function mayCome({ users }: Model, user: Name, application: Application): boolean {

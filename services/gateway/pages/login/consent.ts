@@ -33,7 +33,8 @@ export function consentPage(
     <ul>
       ${wishes}${actsInRoster && html`<li><strong>${text.actsInRoster}</strong></li>`}
     </ul>
-    ${form(shown, '/decision', html`<button name="action" value="allow">${text.allow}</button> ${deny} ${other}`)}`
+    ${form(shown, '/decision', html`<button name="action" value="allow">${text.allow}</button> ${deny} ${other}`)}
+    <p class="hint">${text.consentHint}</p>`
   return frame(
     shown.language,
     text.consent,

@@ -44,7 +44,10 @@ export function noticePage(
   const newPassword =
     reason === NoticeReason.NOTICE_REASON_TAKEN_BACK &&
     html`<a href="${brandedPath('/ui/forgot-password', organizationId)}">${text.newPassword}</a>`
-  const link = newPassword || refuse || back
+  // Who has accepted it signs in there.
+  const ownAccount =
+    reason === NoticeReason.NOTICE_REASON_INVITATION_OVER && html`<a href="/ui/account">${text.account}</a>`
+  const link = newPassword || ownAccount || refuse || back
   const isUri = reason === NoticeReason.NOTICE_REASON_REDIRECT_URI_INVALID
   const isClient = isUri || reason === NoticeReason.NOTICE_REASON_CLIENT_UNKNOWN
   const facts = factsOf(language, page, requestId, { isUri, isClient })
@@ -73,6 +76,6 @@ export function notice(
 ): Document {
   const { text } = language
   const content = html`<p>${fill(text[`${key}Hint`], values)}</p>
-    ${facts} ${link && html`<p>${link}</p>`} ${form}`
+    ${facts} ${link && html`<p class="way">${link}</p>`} ${form}`
   return frame(language, text[key], content, { leadsElsewhere: form !== undefined })
 }

@@ -76,7 +76,7 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
       ${mayRegister && html`<button class="other" name="action" value="register" formnovalidate>${text.register}</button>`}
       ${!isOwn(shown) && html`<button class="text" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
   )}
-  ${!hidesPasswordReset && !recovers && html`<p><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
+  ${!hidesPasswordReset && !recovers && html`<p class="aside"><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
   return frame(language, title, content, {
     script: passwordScript,
     ...(message && { windowTitle: fill(text.problem, { title }) }),
