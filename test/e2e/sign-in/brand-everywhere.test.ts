@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { drawPng } from '#test/support/png'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
-import { newProject } from '../../examples/projects.ts'
-import { authorizePath, newWebApplication, openBrowser } from '../../examples/sign-in.ts'
+import { openBrowser } from '../../examples/sign-in.ts'
 import { call } from '../clients/encodings.ts'
 import { hasMailbox, mailTo } from '../mailbox.ts'
 
@@ -24,35 +23,19 @@ beforeAll(async () => {
   ok(await call('UpdateLoginPolicy', { settings: { brand, helpLink } }, owner))
 })
 
-const newPerson = () => newHuman(organization, { password: unique('Password'), email: `${unique('ada')}@example.com` })
-
 describe.skipIf(!hasMailbox())('the brand of an organization', () => {
   test('is in a mail without a request: the name of the organization, colour, logo and links; and on the page of its link', async () => {
-    const person = await newPerson()
-    ok(await call('RequestPasswordReset', { loginName: person.userName }))
+    const person = await newHuman(organization, { password: unique('Password') })
+    ok(await call('PasswordReset', { userId: person.userId, sendLink: {} }, admin(organization)))
     const { text, html, link } = await mailTo(person.email)
     expect(text).toContain(`your account at ${name}.`)
     expect(text.trimEnd().endsWith(`\nHelp: ${helpLink}`)).toBe(true)
     expect(html).toContain(`background: ${primaryColor}; color: #ffffff`)
+    expect(html).toContain('<img src="cid:')
     const { pathname, search } = new URL(link)
     expect(search).toBe(`?organization_id=${organization}`)
     const browser = openBrowser()
     expect(isBranded((await browser.visit(pathname + search)).body)).toBe(true)
     expect(isBranded((await browser.visit(pathname)).body)).toBe(false)
-  })
-
-  test('is in a mail of a request: then with the name of the application', async () => {
-    const person = await newPerson()
-    const applicationName = newName('Billing')
-    const application = await newWebApplication(organization, await newProject(organization), { name: applicationName })
-    const browser = openBrowser()
-    const page = await browser.visit(authorizePath(application))
-    expect([isBranded(page.body), page.body.includes(helpLink)]).toEqual([true, true])
-    const [, path] = /formaction="([^"]+\/recovery)"/.exec(page.body)!
-    const [, form_token] = /name="form_token" value="([^"]+)"/.exec(page.body)!
-    const body = new URLSearchParams({ form_token: form_token!, action: 'begin', login_name: person.userName })
-    const begun = await browser.visit(path!, { method: 'POST', body })
-    await browser.submit(begun, { action: 'send', login_name: person.userName })
-    expect((await mailTo(person.email)).text).toContain(`your account at ${applicationName}.`)
   })
 })

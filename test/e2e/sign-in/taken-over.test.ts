@@ -57,7 +57,7 @@ describe.skipIf(!hasMailbox())('of a session that was stolen, and changes addres
     // As a scanner of mails does: nothing happens.
     for (const method of ['GET', 'HEAD']) await owner.visit(link, { method })
     // What proves it stays in the browser, and out of logs.
-    expect(link).toBe('/ui/take-back')
+    expect(link).toBe(`/ui/take-back?organization_id=${person.organization}`)
     const page = await owner.visit(link)
     expect((await getUser(person.userId)).details).toEqual(before)
     const back = await owner.submit(page, { secret }, '/ui/take-back')
@@ -109,7 +109,7 @@ describe.skipIf(!hasMailbox())('of a session that was stolen, and changes addres
     await thief.submit(await thief.visit('/ui/account/password'), { password }, '/ui/account/password')
     const notice = await noticeTo(person.email)
     expect(notice.subject).toBe('The password of your account was changed')
-    expect(linkTo(notice.text)).toMatch(/\/ui\/forgot-password$/)
+    expect(linkTo(notice.text)).toMatch(/\/ui\/forgot-password\?organization_id=[\w-]+$/)
   })
 })
 
