@@ -3,8 +3,8 @@ import { runFormPage } from './form-page.js'
 const texts = {
   en: {
     title: 'Forgot your password?',
-    intro: 'Enter the name that you sign in with. We will send a code to the email address of your account.',
-    loginName: 'Login name',
+    intro: 'We will send a code to the email address of your account. With it you can choose a new password.',
+    loginName: 'Login name or email address',
     send: 'Send me a code',
     working: 'One moment …',
     done: 'Check your email',
@@ -16,9 +16,8 @@ const texts = {
   },
   de: {
     title: 'Passwort vergessen?',
-    intro:
-      'Geben Sie den Namen ein, mit dem Sie sich anmelden. Wir senden einen Code an die E-Mail-Adresse Ihres Kontos.',
-    loginName: 'Anmeldename',
+    intro: 'Wir senden einen Code an die E-Mail-Adresse Ihres Kontos. Damit können Sie ein neues Passwort wählen.',
+    loginName: 'Anmeldename oder E-Mail-Adresse',
     send: 'Code zusenden',
     working: 'Einen Moment …',
     done: 'Sehen Sie in Ihrem Postfach nach',
