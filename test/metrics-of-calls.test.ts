@@ -17,7 +17,7 @@ let there: Metered
 
 beforeAll(async () => {
   collector = await startTestCollector()
-  there = await startMetered(28_000, {
+  there = await startMetered(30_000, {
     OTEL_METRICS_EXPORTER: 'prometheus,otlp',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'delta',

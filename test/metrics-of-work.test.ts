@@ -10,7 +10,7 @@ import { startTestReceiver } from './support/receiver.ts'
 let there: Metered
 
 beforeAll(async () => {
-  there = await startMetered(29_000, { MAIL_CONCURRENCY: '1' })
+  there = await startMetered(31_000, { MAIL_CONCURRENCY: '1' })
 }, 120_000)
 afterAll(() => there?.stop())
 beforeEach(() => there.reset())

@@ -22,8 +22,8 @@ export interface Metered {
 }
 
 /**
- * Starts it with metrics on five ports in a row, somewhere in the thousand from `ports` on. From 32,768 on, a connection
- * of another process may have one of them.
+ * Starts it with metrics on five ports in a row, somewhere in the thousand from `ports` on. Servers of other tests have
+ * those up to 29,999 (`freePort`), and from 32,768 on a connection of another process may have one of them.
  */
 export async function startMetered(ports: number, environment: Record<string, string>): Promise<Metered> {
   const firstPort = randomInt(ports, ports + 1000)
