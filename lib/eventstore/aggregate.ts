@@ -45,6 +45,10 @@ export class UnreadableState extends Error {
 
 export type Existing<State> = Aggregate<State> & { state: State }
 
+export function exists<State>(aggregate: Aggregate<State>): aggregate is Existing<State> {
+  return aggregate.state !== undefined
+}
+
 /** What was read, and PostgreSQL's time of that. */
 export type Read<Kind extends Aggregate> = Kind & { readAt: Date }
 

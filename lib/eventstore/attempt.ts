@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { isNewEvent } from '../events/new-events.ts'
 import type { EventRow } from '../events/stored-event.ts'
-import { type AggregateKey, keyText, loading } from './aggregate.ts'
+import { type Aggregate, type AggregateKey, keyText, loading, type Read } from './aggregate.ts'
 import { appendBatch } from './append.ts'
 import { claimText, type Decided, type Known, type Pending, type Problem } from './batch.ts'
 import { isConnectionError, readNow, type Sql, storeUnavailable } from '../database/database.ts'
@@ -57,6 +57,7 @@ export async function attempt(
   batchSize.record(batch.length, kind)
   transactions.record((performance.now() - began) / 1000, kind)
   if (problem) retries.add(1, causeOf(problem))
+  if (problem) known.isStale = true
   for (const over of problem?.over ?? []) known.over.set(over.key, over)
   const events = problem ? [] : decided.flatMap((entry) => entry.events)
   if (events.length > 0) committed(events)
@@ -95,14 +96,18 @@ async function decideAll(
   batch: Pending[],
   known: Known,
 ): Promise<{ decided: Decided[]; encryption: FieldEncryption | undefined }> {
+  const byKey = known.isStale ? new Map<string, Read<Aggregate>>() : knownTo(batch, personal)
   const keys = new Map<string, AggregateKey>()
   for (const { command } of batch)
-    for (const key of [command.aggregate, ...keysOf(command)]) keys.set(keyText(key), key)
+    for (const key of [command.aggregate, ...keysOf(command)]) if (!byKey.has(keyText(key))) keys.set(keyText(key), key)
   const subjects = personal && new Map<string, KeyObject>()
-  const loaded = await inSpan(loading, () => loadFolded(sql, [...keys.values()], vocabulary, personal, subjects))
-  const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))
+  if (keys.size > 0)
+    for (const aggregate of await inSpan(loading, () =>
+      loadFolded(sql, [...keys.values()], vocabulary, personal, subjects),
+    ))
+      byKey.set(keyText(aggregate), aggregate)
   // A bulk that finds nothing loads nothing.
-  const now = loaded[0]?.readAt ?? (await readNow(sql))
+  const now = latest([...byKey.values()]) ?? (await readNow(sql))
   const decide = (known: Known) =>
     inSpan(deciding, async () => decideBatch(batch, byKey, vocabulary, now, mostEventBytes, known))
   let decided = await decide(known)
@@ -111,6 +116,24 @@ async function decideAll(
       decided = await decide({ ...known, newEvents })
     })
   return { decided, encryption: personal && createFieldEncryption(personal, subjects!) }
+}
+
+// The newest of what the requests have read. To change what is encrypted for a person takes the key, which only a load
+// brings.
+function knownTo(batch: Pending[], personal: Personal | undefined): Map<string, Read<Aggregate>> {
+  const byKey = new Map<string, Read<Aggregate>>()
+  for (const { command } of batch)
+    for (const aggregate of command.known ?? []) {
+      const key = keyText(aggregate)
+      if (aggregate.sequence >= (byKey.get(key)?.sequence ?? 0)) byKey.set(key, aggregate)
+    }
+  const types = personal && new Set([personal.data.subject, ...personal.data.events, ...personal.data.states])
+  for (const { command } of batch) if (types?.has(command.aggregate.type)) byKey.delete(keyText(command.aggregate))
+  return byKey
+}
+
+function latest(read: Read<Aggregate>[]): Date | undefined {
+  return read.reduce<Date | undefined>((last, { readAt }) => (last && last > readAt ? last : readAt), undefined)
 }
 
 const deciding = { name: 'decide' }

@@ -77,6 +77,8 @@ export interface Known {
   over: Map<string, Over>
   /** Unique keys that others hold, by `claimText`. */
   taken: Set<string>
+  /** An attempt failed, so what the requests had read before may be old. */
+  isStale?: boolean
   /** Why no event may be stored that is new in this release. */
   newEvents?: RosterError
 }

@@ -1,5 +1,5 @@
 import type { RosterError } from '../errors.ts'
-import type { Aggregate, AggregateKey } from './aggregate.ts'
+import type { Aggregate, AggregateKey, Read } from './aggregate.ts'
 import type { ReadBy, Reads } from './reads.ts'
 import type { Write } from '../database/database.ts'
 import type { Once } from '../rpc/idempotency.ts'
@@ -107,6 +107,11 @@ export interface Command<
   evenUnreadable?: true
   /** Other aggregates that the decision depends on. They stay unchanged until it is stored. */
   reads?: Keys
+  /**
+   * Aggregates as the request has read them. The decision goes by these, and by the time of the last read, so that they
+   * are not loaded twice. What has changed since is found when the decision is stored, and is loaded for the next try.
+   */
+  known?: readonly Read<Aggregate>[]
   /** If-Match is about this one of `reads`: callers know that one, and not the aggregate that changes. */
   matchesRead?: keyof Keys
   call: Origin

@@ -38,21 +38,32 @@ export async function loadFolded(
   return loaded
 }
 
+/** The two ways to load one aggregate. */
+export interface Loader {
+  /** The aggregate as it is, or undefined where it does not exist. */
+  load<State>(type: string, id: string): Promise<Read<Existing<State>> | undefined>
+  /** The same, also one that does not exist. */
+  read<State>(key: AggregateKey<State>): Promise<Read<Aggregate<State>>>
+}
+
 /**
- * Loads one aggregate; undefined where it does not exist. Loads that start at the same moment share one statement.
- * UNAVAILABLE STORE_UNAVAILABLE without a database. Throws `UnreadableState`.
+ * Loads one aggregate. Loads that start at the same moment share one statement. UNAVAILABLE STORE_UNAVAILABLE without a
+ * database. Throws `UnreadableState`.
  */
-export function createLoader(
-  sql: Sql,
-  vocabulary: Vocabulary,
-  personal?: Personal,
-): <State>(type: string, id: string) => Promise<Read<Existing<State>> | undefined> {
-  const load = batchCalls((keys: AggregateKey[]) => orUnavailable(loadFolded(sql, keys, vocabulary, personal)), {
+export function createLoader(sql: Sql, vocabulary: Vocabulary, personal?: Personal): Loader {
+  const loadAll = batchCalls((keys: AggregateKey[]) => orUnavailable(loadFolded(sql, keys, vocabulary, personal)), {
     span: loading,
   })
-  return async <State>(type: string, id: string) => {
-    const aggregate = await load({ type, id })
+  const read = async <State>(key: AggregateKey<State>) => {
+    const aggregate = await loadAll(key)
     if (aggregate.unreadable) throw aggregate.unreadable
-    return aggregate.state === undefined ? undefined : (aggregate as Read<Existing<State>>)
+    return aggregate as Read<Aggregate<State>>
+  }
+  return {
+    read,
+    async load<State>(type: string, id: string) {
+      const aggregate = await read<State>({ type, id })
+      return aggregate.state === undefined ? undefined : (aggregate as Read<Existing<State>>)
+    },
   }
 }

@@ -1,7 +1,7 @@
 import type { Vocabulary } from './vocabulary.ts'
 import type { Log } from '../log.ts'
 import { deadlineExceeded, RosterError } from '../errors.ts'
-import { type Existing, keyText, type Read } from './aggregate.ts'
+import { keyText } from './aggregate.ts'
 import { attempt, giveUp, refuseTaken } from './attempt.ts'
 import { type AnyCommand, knowNothing, type Pending } from './batch.ts'
 import { type Bulk, createBulks } from './bulk.ts'
@@ -9,14 +9,14 @@ import type { Command, NewEvent, Outcome } from './command.ts'
 import { isConnectionError, type Sql, storeUnavailable } from '../database/database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
-import { createLoader } from './load-folded.ts'
+import { createLoader, type Loader } from './load-folded.ts'
 import { largestEvent } from './limits.ts'
 import { waiting, waitingAge } from './measures.ts'
 import type { Reads } from './reads.ts'
 import { type Answers, AnsweredBefore } from '../rpc/idempotency.ts'
 import type { Personal } from '../encryption/personal.ts'
 
-export interface Store {
+export interface Store extends Loader {
   /**
    * Decides and stores a command. Commands of the same moment share a transaction. Each is answered once it is durable.
    * Throws the error of the decision. DEADLINE_EXCEEDED where the command did not start in time. UNAVAILABLE
@@ -32,8 +32,6 @@ export interface Store {
    * FAILED_PRECONDITION SEQUENCE_MISMATCH for an If-Match. Errors of `execute` otherwise.
    */
   executeAll<Response, Answer>(bulk: Bulk<Response, Answer>): Promise<Answer>
-  /** The aggregate as it is, or undefined where it does not exist. */
-  load<State>(type: string, id: string): Promise<Read<Existing<State>> | undefined>
 }
 
 const maxBatch = 64
@@ -198,7 +196,7 @@ export function createStore(
       return tracing.inSpan({ name: 'execute command', attributes }, () => enqueue(command, tracing.place()))
     },
     executeAll: createBulks(parts, log),
-    load: createLoader(sql, vocabulary, personal),
+    ...createLoader(sql, vocabulary, personal),
   }
 }
 

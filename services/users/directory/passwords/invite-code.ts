@@ -34,9 +34,9 @@ export async function findRightInvite(
   call: Call,
 ): Promise<string | undefined> {
   const { user } = await loadReads(context.store, { user: userKey(userId) })
-  const isRight = judgeInvite(context.keys, userId, user?.state, typed, user?.readAt ?? new Date(0)) === 'right'
+  const isRight = judgeInvite(context.keys, userId, user.state, typed, user.readAt) === 'right'
   // Only where the code is right, so that a wrong one takes the same work for all.
-  return isRight && (await mayUseInvite(context, userId, call)) ? user!.state.human!.invite!.codeId : undefined
+  return isRight && (await mayUseInvite(context, userId, call)) ? user.state!.human!.invite!.codeId : undefined
 }
 
 /** Whether the invitation of a user stands for no more than its inviter may give, and the user has no password. */

@@ -47,14 +47,14 @@ export function checkCode(
 export async function countTry(context: Context, userId: string, typed: string, call: Call): Promise<string> {
   const { store, keys } = context
   const { code, user } = await loadReads(store, { code: passwordCodeKey(userId), user: userKey(userId) })
-  const seen = checkCode(keys, userId, { user: user?.state, code: code?.state, typed }, user?.readAt ?? anyTime)
+  const seen = checkCode(keys, userId, { user: user.state, code: code.state, typed }, user.readAt)
   // Only where the code is right, so that a wrong one takes the same work for all.
   if (
     seen.answer === 'right' &&
-    !(await mayStillActOn(context, seersOf(code!.state, user!.state.human!), userId, call))
+    !(await mayStillActOn(context, seersOf(code.state!, user.state!.human!), userId, call))
   )
     seen.answer = 'dead'
-  const organizationId = user?.organizationId ?? ''
+  const { organizationId } = user
   const { caller, requestId, deadline, once } = call
   await store.execute({
     aggregate: passwordCodeKey(userId),
@@ -79,8 +79,6 @@ export function codeInvalid() {
 }
 
 // A code that no user has.
-const anyTime = new Date(0)
-
 function unknownCode({ currentId: keyId }: Keyring): NewCode {
   return { codeId: '', keyId, expiresAt: '' }
 }

@@ -1,5 +1,5 @@
 import type { GetUserInfoRequest, GetUserInfoResponse } from '#gen/roster/users/v1/oauth_service'
-import type { Existing } from '#lib/eventstore/aggregate'
+import { type Existing, exists } from '#lib/eventstore/aggregate'
 import { RosterError } from '#lib/errors'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Call } from '#lib/rpc/headers'
@@ -37,7 +37,7 @@ async function describePerson(
 ): Promise<GetUserInfoResponse> {
   const person = await findPerson(context, 'userinfo', authorizationId, call)
   const user = person?.reads.user
-  if (!user || person.allowed.userId !== call.caller.userId)
+  if (!user || !exists(user) || person.allowed.userId !== call.caller.userId)
     throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.')
   const { allowed, authorization } = person
   const { application, project } = allowed

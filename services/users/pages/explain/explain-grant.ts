@@ -95,7 +95,7 @@ export async function whyEnded(
   const { userId } = authorization.state
   const { signedInUser, reads } = loaded
   const judged = await judgeGiven(context, { userId, authorizationId, stage }, signedInUser)
-  const assessment = { ...judged, user: reads.user!.state, seesProject: await sees(signedInUser, call) }
+  const assessment = { ...judged, user: reads.user.state!, seesProject: await sees(signedInUser, call) }
   const { refusal, missing } = groundsOfVerdict(assessment, { userId, authorizationId, hintedUserId: '' })
   if (refusal) return { reason: TokenReason.TOKEN_REASON_GROUND, ground: refusal }
   return { reason: TokenReason.TOKEN_REASON_FACTOR_MISSING, ground: missing[0] }
