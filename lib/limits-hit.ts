@@ -29,6 +29,7 @@ const ofServices = [
   'mails.notices',
   'password_resets',
   'sign_in_mails',
+  'answers_at_once',
   'registrations',
   'invitations',
   'organization.invitations',

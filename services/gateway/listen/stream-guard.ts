@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { limitsHit } from '#lib/limits-hit'
-import { type Bucket, createBucket, createRecent, wait, wear } from '../rate-limits/token-bucket.ts'
+import { type Bucket, createBucket, createRecent, wait, wear } from '#lib/token-bucket'
 import { networkOf } from './client-addresses.ts'
 
 export interface StreamGuardSettings {

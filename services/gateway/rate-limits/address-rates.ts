@@ -1,4 +1,5 @@
-import { burstSeconds, createBucket, createRecent, rateLimited, wait, wear } from './token-bucket.ts'
+import { burstSeconds, createBucket, createRecent, wait, wear } from '#lib/token-bucket'
+import { rateLimited } from './rate-limited.ts'
 
 /** What a read costs, and whatever reads nothing, such as a path that does not exist. A call costs 1. */
 export const costOfRead = 0.1

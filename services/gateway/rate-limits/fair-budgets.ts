@@ -1,4 +1,5 @@
-import { type Bucket, burstSeconds, createBucket, createRecent, rateLimited, wait, wear } from './token-bucket.ts'
+import { type Bucket, burstSeconds, createBucket, createRecent, wait, wear } from '#lib/token-bucket'
+import { rateLimited } from './rate-limited.ts'
 
 /** Rate limits of callers, whose budgets share those of their organizations. */
 export interface FairBudgets {

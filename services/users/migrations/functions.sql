@@ -54,6 +54,16 @@ begin
 end
 $$;
 
+-- Notes which session an application used last in a browser. Of more than a hundred applications, the oldest is forgotten.
+create or replace function note_browser_use(browser text, application text, session text) returns void language sql as $$
+  insert into browser_uses (browser_id, application_id, session_id, used_at) values ($1, $2, $3, roster_now())
+  on conflict (browser_id, application_id) do update set session_id = excluded.session_id, used_at = excluded.used_at;
+  delete from browser_uses where browser_id = $1 and application_id in (
+    select application_id from browser_uses where browser_id = $1 order by used_at desc offset 100
+  );
+  update browser_sessions set used_at = roster_now() where browser_id = $1 and session_id = $3;
+$$;
+
 -- The browser with this hash, or else a new one. The request that begins in it waits for the WAL, for both.
 create or replace function make_browser(new_id text, of_hash bytea) returns text language plpgsql as $$
 declare

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { outlives } from '../directory/events/sign-outs.ts'
 import type { User } from '../directory/events/user.ts'
 import { noteBrowser } from './browsers/known-browsers.ts'
-import { keepSession, sessionsOf } from './browsers/browser-sessions.ts'
+import { keepSession } from './browsers/browser-sessions.ts'
 import { type Browser, renewValue, renewValueFor } from './browsers/session-cookie.ts'
 import { Superseded } from './browsers/superseded.ts'
 import type { Session } from './events/session.ts'
@@ -36,14 +36,12 @@ export async function openBrowserSession(
   along: Along,
   call: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>,
 ): Promise<{ newValue: string; sessionId: string; missingFactors: AuthenticationMethodType[] }> {
-  const { sql, store, keys } = context
+  const { store, keys } = context
   const { userId } = factor.user
   const { isFirst } = factorKinds[factor.kind]
   // By a second factor the value is a random one: who saw the former value and knows the password gets no session with both.
   const { newValue, writes, guard } = isFirst ? renewValueFor(keys, browser, userId) : renewValue(browser)
-  const known = (await sessionsOf(sql, { ...browser, isPresent: true }, '')).find(
-    (session) => session.userId === userId,
-  )
+  const known = browser.sessions.find((session) => session.userId === userId)
   const [found, user] = await Promise.all([
     known && store.load<Session>('session', known.sessionId),
     store.load<User>('user', userId),

@@ -7,8 +7,8 @@ export interface Bounds {
 }
 
 interface Facts {
-  /** Six symbols that a person types (email/code.ts), a text that carries its record (secret.ts), or a cookie. */
-  form: 'code' | 'text' | 'cookie'
+  /** Six symbols that a person types (email/code.ts), a text that carries its record (secret.ts), readably or `sealed`; or a cookie. */
+  form: 'code' | 'text' | 'sealed' | 'cookie'
   /** Its rows in the table `secrets`: those of one-time-codes.ts with these bounds, or of statements of their own. */
   rows?: Bounds | 'own'
 }
@@ -32,8 +32,10 @@ export const purposes = {
   'invitation-code': { form: 'code', salted: true },
   // Its use, five tries, the next one for the same, the removal of its user.
   'otp-email': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },
-  // A code for tokens: its use, the end of its authorization.
+  // A code for tokens that is stored: its use, the end of its authorization.
   'secret-code': { form: 'text', salted: true, rows: 'own' },
+  // A code for tokens that carries all: its use, which creates its authorization, and the end of what that would stand on.
+  'sealed-code': { form: 'sealed', salted: true },
   // The form of a page: the end of its request or browser.
   'secret-form': { form: 'text', salted: true },
   // The next value of its browser. A browser that is brought back never gets a value that it had.

@@ -1,10 +1,11 @@
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
+import { limitsHit } from '#lib/limits-hit'
 import type { Call } from '#lib/rpc/headers'
+import { createBucket, createRecent, wait, wear } from '#lib/token-bucket'
 import { type Browser, makeBrowser, seeBrowser } from '../../sessions/browsers/session-cookie.ts'
 import type { Context } from '../../context.ts'
 import type { Lack } from '../judge/judge.ts'
-import { rateLimitsFor, takeFromBuckets } from '../../directory/rate-limits/token-buckets.ts'
 import { issuerOf } from '../../directory/issuer.ts'
 import { answerApplication, type Outcome, toPage } from './answer.ts'
 import { type Candidate, chooseAlone, chooseSilently, findCandidates } from './candidates.ts'
@@ -61,7 +62,7 @@ export async function begin(
     const outcome = await answerAtOnce(
       context,
       chosen,
-      { stage, browser: visit.browser!, parameters, asked, facts },
+      { stage, browser: visit.browser!, parameters, asked, facts, requestId: undefined },
       call,
     )
     if (outcome) return answer(outcome)
@@ -92,19 +93,31 @@ function faultOf({ what }: Lack): Fault {
   return what === 'click' ? 'interaction_required' : 'login_required'
 }
 
+// Each answer may be redeemed, which stores events. Each replica counts for itself.
+const bucketOf = createRecent(createBucket, 60_000)
+
+function takeAnswer(sessionId: string, applicationId: string): boolean {
+  const now = performance.now()
+  const bucket = bucketOf(`${sessionId} ${applicationId}`, now)
+  wear(bucket, 1, now, 60)
+  if (wait(bucket, 1, 1, 60) > 0) {
+    limitsHit.add(1, 'answers_at_once')
+    return false
+  }
+  bucket.used++
+  return true
+}
+
 // Undefined where it changed meanwhile that nothing is missing: then a page says so.
 async function answerAtOnce(
   context: Context,
-  { signedInUser }: Candidate,
-  grantable: Omit<Grantable, 'signedInUser' | 'requestId'>,
+  { signedInUser, reads }: Candidate,
+  grantable: Omit<Grantable, 'signedInUser' | 'reads'>,
   call: Call,
 ): Promise<Outcome | undefined> {
   const { sessionId, application } = signedInUser
-  const limits = rateLimitsFor(context.keys, [
-    { name: ['answers at once', sessionId, application.id], most: 60, pause: 1, kind: 'always' },
-  ])
-  if ((await takeFromBuckets(context.sql, limits)) !== undefined) return { fault: 'temporarily_unavailable' }
-  const granted = await grantCode(context, { ...grantable, signedInUser, requestId: undefined }, call)
+  if (!takeAnswer(sessionId, application.id)) return { fault: 'temporarily_unavailable' }
+  const granted = await grantCode(context, { ...grantable, signedInUser, reads }, call)
   if ('code' in granted) return granted
   return grantable.stage === 'silent' ? { fault: 'login_required' } : undefined
 }

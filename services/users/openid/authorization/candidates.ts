@@ -7,14 +7,11 @@ import { isKnownTo, judge, type Verdict } from '../judge/judge.ts'
 import type { RequestFacts } from '../judge/facts.ts'
 import { meantName } from '../../directory/meant-name.ts'
 import { knownName, type User } from '../../directory/events/user.ts'
-import { type SignedInUser, factsFrom, loadSignedInUser } from './facts-of.ts'
+import { factsFrom, type LoadedUser, loadSignedInUser } from './facts-of.ts'
 import type { RequestedApplication } from '../request/read-parameters.ts'
 
 /** A person who is signed in, in this browser. */
-export interface Candidate {
-  signedInUser: SignedInUser
-  /** The application used this session last. */
-  isLastUsed: boolean
+export interface Candidate extends LoadedUser {
   verdict: Verdict
   /** The application may know who it is: the person let it in, or need not be asked. */
   isKnown: boolean
@@ -35,22 +32,19 @@ export async function findCandidates(
   { browser, now, stage, facts: request }: Viewpoint,
   call: Call,
 ): Promise<Candidate[]> {
-  const sessions = await sessionsOf(context.sql, browser, application.id)
   const found = await Promise.all(
-    sessions.map(async ({ isLastUsed, ...session }): Promise<Candidate | undefined> => {
+    sessionsOf(browser, application.id).map(async (session): Promise<Candidate | undefined> => {
       const unloaded = { ...session, application, project, browserId: browser!.id }
-      const [user, { signedInUser, reads }] = await Promise.all([
-        context.store.load<User>('user', session.userId),
-        loadSignedInUser(context, unloaded, call),
-      ])
+      const { signedInUser, reads } = await loadSignedInUser(context, unloaded, call)
       const facts = factsFrom(signedInUser, reads, request, now)
-      if (!user?.state.human || !facts.session?.isAlive) return undefined
-      const { userName, human } = user.state
+      const user = reads.user.state
+      if (!user?.human || !facts.session?.isAlive) return undefined
+      const { userName, human } = user
       const { displayName } = human.profile
       const verdict = judge(stage, facts, now)
       const isKnown = isKnownTo(application, facts)
-      const shown = { user: user.state, userName, knownName: knownName(user.state), displayName, email: human.email }
-      return { signedInUser, isLastUsed, verdict, isKnown, isKept: facts.session.kept, ...shown }
+      const shown = { user, userName, knownName: knownName(user), displayName, email: human.email }
+      return { signedInUser, reads, verdict, isKnown, isKept: facts.session.kept, ...shown }
     }),
   )
   return found.filter((candidate) => candidate !== undefined)
@@ -71,7 +65,7 @@ export function isAdmitted({ verdict }: Candidate): boolean {
 /** The only one that can be meant; `several`, or none. */
 export function chooseSilently(candidates: Candidate[]): Candidate | 'several' | undefined {
   const able = candidates.filter(isAdmitted)
-  const last = able.find(({ isLastUsed }) => isLastUsed)
+  const last = able.find(({ signedInUser: { use } }) => use !== 'other')
   return last ?? (able.length > 1 ? 'several' : able[0])
 }
 

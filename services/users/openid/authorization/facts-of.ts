@@ -12,6 +12,7 @@ import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { consentKey, isGiven } from '../events/consent.ts'
+import type { BrowserSession } from '../../sessions/browsers/browser-sessions.ts'
 import { sessionKey } from '../../sessions/events/session.ts'
 import { outlives } from '../../directory/events/sign-outs.ts'
 import { userKey } from '../../directory/events/user.ts'
@@ -22,8 +23,7 @@ export interface SignedInUser extends RequestedApplication {
   /** The session must be one of it. Undefined at the stages without a browser. */
   browserId: string | undefined
   sessionId: string
-  /** See BrowserSession. */
-  isNoted?: boolean
+  use?: BrowserSession['use']
   userId: string
   organizationId: string
   access: Admission[] | undefined
@@ -52,14 +52,14 @@ type FactKeys = ReturnType<typeof factKeys>
 /** The facts, from the aggregates of `factKeys`. Pure. */
 export function factsFrom(
   signedInUser: SignedInUser,
-  read: { [Name in keyof FactKeys]: ReadBy<FactKeys>[Name] | undefined },
+  read: ReadBy<FactKeys>,
   request: RequestFacts | undefined,
   now: Date,
 ): Facts {
   const { browserId, sessionId, userId, organizationId, access, policy, application, project } = signedInUser
   const { session: begun, status: ofHome } = read
-  const [user, session, consent] = [read.user?.state, begun?.state, read.consent?.state]
-  const [status, ofProject] = [ofHome?.state, read.ofProject?.state]
+  const [user, session, consent] = [read.user.state, begun.state, read.consent.state]
+  const [status, ofProject] = [ofHome.state, read.ofProject.state]
   return {
     user: user && {
       id: userId,
@@ -71,8 +71,8 @@ export function factsFrom(
     },
     organization: { isOpen: isOpen({ state: status }), revision: status?.sequence ?? 0 },
     projectOrganization: { isOpen: isOpen({ state: ofProject }), revision: ofProject?.sequence ?? 0 },
-    application: { ...application, ...openness(read.closure?.state) },
-    project: { ...project, ...openness(read.projectClosure?.state) },
+    application: { ...application, ...openness(read.closure.state) },
+    project: { ...project, ...openness(read.projectClosure.state) },
     access,
     session: session && {
       id: sessionId,
@@ -81,7 +81,7 @@ export function factsFrom(
         !session.ended &&
         (browserId === undefined || session.browserId === browserId) &&
         Date.parse(session.expiresAt) > now.getTime() &&
-        beganSinceOpen(begun!, ofHome) &&
+        beganSinceOpen(begun, ofHome) &&
         outlives(user, sessionId, session.signOuts ?? 0),
       expiresAt: new Date(session.expiresAt),
       kept: session.kept === true,

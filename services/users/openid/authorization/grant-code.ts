@@ -1,27 +1,29 @@
 import { v7 as uuid } from 'uuid'
 import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
-import type { Write } from '#lib/database/database'
+import { orUnavailable, type Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
+import { isBesideFormer } from '#lib/schema/releases'
 import { writeAccess } from '../../directory/tokens/access-rows.ts'
 import type { Browser } from '../../sessions/browsers/session-cookie.ts'
 import { noteUse } from '../../sessions/browsers/browser-sessions.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import type { RequestFacts } from '../judge/facts.ts'
-import { type Allowed, judge, type Missing, type ShutOut } from '../judge/judge.ts'
+import { type Allowed, isAllowed, judge, type Missing, type ShutOut } from '../judge/judge.ts'
 import { makeSecret } from '../../directory/secrets/secret.ts'
 import { type AuthorizationEvent, authorizationType, type Granted } from '../events/authorization.ts'
-import { type SignedInUser, factsFrom, factKeys } from './facts-of.ts'
+import { type LoadedUser, factsFrom, factKeys } from './facts-of.ts'
+import { sealCode } from './sealed-code.ts'
 import type { Parameters } from '../request/parameters.ts'
 import type { Asked } from '../request/read-parameters.ts'
 import { whyNotOffline } from '../request/why-not-offline.ts'
-import { closing } from '../request/request-row.ts'
+import { closeRequest, closing } from '../request/request-row.ts'
 
 /** A request that may be granted to a signed-in user. */
-export interface Grantable {
+export interface Grantable extends LoadedUser {
   stage: 'page' | 'silent' | 'session-api'
-  signedInUser: SignedInUser
   /** Undefined where a login application answers. */
   browser: Browser | undefined
   parameters: Parameters
@@ -35,25 +37,70 @@ export interface Grantable {
 export const codeLifetime = 60
 
 /**
- * Grants what is asked for, and returns the code; or what is missing, where something is. Throws `Superseded` where the
- * request was answered meanwhile.
+ * Grants what is asked for, and returns the code; or what is missing, where something is. Nothing of it is stored before the
+ * code is redeemed, unless the code would be too long. Throws `Superseded` where the request was answered meanwhile.
  */
 export async function grantCode(
   context: Context,
   grantable: Grantable,
-  { requestId, deadline }: Call,
+  call: Call,
+): Promise<{ code: string } | Missing | ShutOut> {
+  const { stage, signedInUser, reads, facts, requestId } = grantable
+  const now = reads.user.readAt
+  const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)
+  if (!isAllowed(verdict)) return verdict
+  const id = uuid()
+  const code = await sealed(context, id, grantable, verdict, now)
+  if (code === undefined) return grantStored(context, id, grantable, call)
+  if (requestId !== undefined && !(await closeRequest(context.sql, requestId, 'given'))) throw new Superseded()
+  await keepUse(context, grantable)
+  logGiven(context, grantable, { authorizationId: id, scopes: verdict.scopes }, call)
+  return { code }
+}
+
+/** A code that carries what is granted. Undefined where it has to be stored. */
+export async function sealed(
+  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
+  authorizationId: string,
+  grantable: Pick<Grantable, 'parameters' | 'asked'>,
+  allowed: Allowed,
+  now: Date,
+): Promise<string | undefined> {
+  // A replica of the former release could not redeem it.
+  if (await isBesideFormer(sql)) return undefined
+  const { nonce } = grantable.parameters
+  const { organizationId } = allowed
+  const grant = { authorizationId, organizationId, granted: granted(allowed, grantable), nonce }
+  return sealCode(keys, { ...grant, givenAt: now.toISOString() })
+}
+
+// Which session an application uses decides who it is answered for next, and when is noted by the minute.
+async function keepUse({ sql, afterResponse }: Context, { browser, signedInUser }: Grantable): Promise<void> {
+  const { userId, sessionId, application, use = 'other' } = signedInUser
+  if (!browser || use === 'noted') return
+  const write = async () => void (await orUnavailable(noteUse(browser, application.id, sessionId)(sql)))
+  if (use === 'other') await write()
+  else afterResponse.run(userId, write)
+}
+
+async function grantStored(
+  context: Context,
+  id: string,
+  grantable: Grantable,
+  call: Call,
 ): Promise<{ code: string } | Missing | ShutOut> {
   const { store, keys } = context
-  const { stage, signedInUser, facts } = grantable
-  const id = uuid()
+  const { stage, signedInUser, reads, facts } = grantable
+  const { requestId, deadline } = call
   try {
     const { code, scopes } = await store.execute({
       aggregate: { type: authorizationType, id },
       reads: factKeys(signedInUser),
+      known: Object.values(reads),
       call: { caller: { userId: signedInUser.userId }, requestId, deadline },
-      decide(_authorization: Aggregate<Granted>, now, reads): Decision<AuthorizationEvent, readonly string[]> {
-        const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)
-        if ('missing' in verdict || 'shutOut' in verdict) throw new NotAllowed(verdict)
+      decide(_authorization: Aggregate<Granted>, now, found): Decision<AuthorizationEvent, readonly string[]> {
+        const verdict = judge(stage, factsFrom(signedInUser, found, facts, now), now)
+        if (!isAllowed(verdict)) throw new NotAllowed(verdict)
         return {
           organizationId: verdict.organizationId,
           events: [{ type: 'granted', payload: granted(verdict, grantable) }],
@@ -63,7 +110,7 @@ export async function grantCode(
       },
       respond: ({ answer }) => ({ code: makeSecret(keys, 'code', [id]), scopes: answer }),
     })
-    logLeftOut(context, grantable, { authorizationId: id, scopes, requestId })
+    logGiven(context, grantable, { authorizationId: id, scopes }, call)
     return { code }
   } catch (error) {
     if (error instanceof NotAllowed) return error.verdict
@@ -71,16 +118,20 @@ export async function grantCode(
   }
 }
 
-// The application gets no error, so this alone says why no refresh token comes.
-function logLeftOut(
-  { log }: Context,
-  { parameters, signedInUser: { application } }: Grantable,
-  { authorizationId, scopes, requestId }: { authorizationId: string; scopes: readonly string[]; requestId: string },
-) {
-  const reason = whyNotOffline(parameters.scope, application.oidc, scopes)
-  if (!reason) return
+/** Writes into the log that a code was given, since a code that is never redeemed leaves no event; and what was left out. */
+export function logGiven(
+  { log }: Pick<Context, 'log'>,
+  { parameters, signedInUser }: Pick<Grantable, 'parameters' | 'signedInUser'>,
+  { authorizationId, scopes }: { authorizationId: string; scopes: readonly string[] },
+  { requestId }: Pick<Call, 'requestId'>,
+): void {
+  const { userId, sessionId, application } = signedInUser
   const { id: applicationId, clientId } = application
-  log.info({ requestId, clientId, applicationId, authorizationId, reason }, 'offline_access was left out')
+  const line = { requestId, clientId, applicationId, authorizationId }
+  log.info({ ...line, userId, sessionId }, 'a code was given')
+  // The application gets no error, so this alone says why no refresh token comes.
+  const reason = whyNotOffline(parameters.scope, application.oidc, scopes)
+  if (reason) log.info({ ...line, reason }, 'offline_access was left out')
 }
 
 class NotAllowed extends Error {
@@ -92,7 +143,7 @@ class NotAllowed extends Error {
   }
 }
 
-function granted(allowed: Allowed, { parameters, asked }: Grantable): Granted {
+function granted(allowed: Allowed, { parameters, asked }: Pick<Grantable, 'parameters' | 'asked'>): Granted {
   const { application, project, scopes, factors } = allowed
   const { redirectUri, codeChallenge, dpopJkt } = parameters
   return {
@@ -116,12 +167,12 @@ function granted(allowed: Allowed, { parameters, asked }: Grantable): Granted {
 }
 
 function storing({ keys }: Context, id: string, { signedInUser, browser, parameters, requestId }: Grantable) {
-  const { userId, sessionId, application, isNoted } = signedInUser
+  const { userId, sessionId, application, use } = signedInUser
   const detail = keys.encrypt('secret-detail', JSON.stringify({ nonce: parameters.nonce }))
   const closed = requestId === undefined ? undefined : closing(requestId)
   const writes: Write[] = [
     writeAccess({ code: { id, user_id: userId, lifetime: codeLifetime, detail: detail.toString('base64') } }),
-    ...(browser && !isNoted ? noteUse(browser, application.id, sessionId) : []),
+    ...(browser && use !== 'noted' ? [noteUse(browser, application.id, sessionId)] : []),
     ...(closed ? [closed.write] : []),
   ]
   return { writes, ...(closed && { guards: [closed.guard] }) }

@@ -1,4 +1,4 @@
-import type { Existing, Read } from '#lib/eventstore/aggregate'
+import { type Existing, exists, type Read } from '#lib/eventstore/aggregate'
 import type { ServiceCall } from '#lib/rpc/call'
 import { type KnownApplication, loadApplication } from '../applications/find-application.ts'
 import type { Context } from '../../context.ts'
@@ -6,6 +6,7 @@ import { scopesOfClaims } from '../tokens/claims.ts'
 import type { InitialStage, Stage, Facts, GrantedBefore } from '../judge/facts.ts'
 import { type Allowed, isAllowed, judge, type Verdict } from '../judge/judge.ts'
 import { type Authorization, authorizationType } from '../events/authorization.ts'
+import type { ReadCode } from './sealed-code.ts'
 import { type SignedInUser, factsFrom, loadSignedInUser, type LoadedUser } from './facts-of.ts'
 
 /** An authorization with what its person and its application are known by. */
@@ -19,6 +20,18 @@ export type LaterStage = Exclude<Stage, InitialStage>
 /** Undefined where there is none. UNAVAILABLE STORE_UNAVAILABLE. */
 export function loadAuthorization({ store }: Pick<Context, 'store'>, id: string) {
   return store.load<Authorization>(authorizationType, id)
+}
+
+/** The authorization that a code names: where nothing is stored yet, as the code carries it. */
+export async function loadOfCode(
+  { store }: Pick<Context, 'store'>,
+  { authorizationId, sealed }: ReadCode,
+): Promise<LoadedAuthorization['authorization'] | undefined> {
+  const read = await store.read<Authorization>({ type: authorizationType, id: authorizationId })
+  if (exists(read)) return read
+  if (!sealed || read.sequence > 0) return undefined
+  const { organizationId, granted: state, givenAt } = sealed
+  return { ...read, organizationId, createdAt: new Date(givenAt), state }
 }
 
 /**

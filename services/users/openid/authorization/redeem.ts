@@ -1,7 +1,6 @@
 import type { IssueTokenRequest, IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import { orUnavailable } from '#lib/database/database'
-import type { Keyring } from '#lib/encryption/keys'
-import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Aggregate, Read } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
@@ -9,12 +8,12 @@ import { type ApplicationClient, methodOf } from '../clients/application-client.
 import { makePersonTokens, type PersonTokens } from '../tokens/person-token.ts'
 import { isAllowed, judge } from '../judge/judge.ts'
 import { makeRefreshToken, newStep } from '../tokens/refresh-token.ts'
-import { readSecret } from '../../directory/secrets/secret.ts'
 import { countFailure } from '../../directory/rate-limits/client-failures.ts'
 import {
   type Authorization,
   type AuthorizationEvent,
   authorizationType,
+  type EndReason,
   type RefusalReason,
 } from '../events/authorization.ts'
 import { endOfNext, type RefreshToken } from '../events/refresh-tokens.ts'
@@ -22,19 +21,14 @@ import { factKeys } from './facts-of.ts'
 import { codeLifetime } from './grant-code.ts'
 import { findAuthorization, judgeLater, laterFacts, type LoadedAuthorization } from './later-facts.ts'
 import { isVerified } from '../pkce.ts'
-import { endAuthorization, faultOfEnded, invalidGrant, refusing } from './refusals.ts'
+import { endAuthorization, faultOfEnded, invalidGrant, refuseUnused, refusing } from './refusals.ts'
+import type { ReadCode, SealedGrant } from './sealed-code.ts'
 import { surplusAuthorizations } from './surplus.ts'
 
 /** An application that proved who it is, and the key that its tokens are to be bound to. */
 export interface Presenter {
   client: ApplicationClient
   dpopThumbprint: string | undefined
-}
-
-/** Undefined for a text that is no code of this installation. */
-export function readCode(keys: Keyring, text: string): { authorizationId: string } | undefined {
-  const [authorizationId] = readSecret(keys, 'code', text) ?? []
-  return authorizationId === undefined ? undefined : { authorizationId }
 }
 
 /** What a presented text names. Undefined where it is gone. */
@@ -49,7 +43,7 @@ export interface PresentedGrant {
 export async function redeemCode(
   context: Context,
   request: Pick<IssueTokenRequest, 'redirectUri' | 'codeVerifier'>,
-  code: PresentedGrant | undefined,
+  code: (ReadCode & PresentedGrant) | undefined,
   presenter: Presenter,
   call: Call,
 ): Promise<IssueTokenResponse> {
@@ -58,50 +52,92 @@ export async function redeemCode(
     await countFailure(context, presenter.client.application.clientId, call.clientAddress)
     throw invalidGrant('unknown')
   }
-  const { authorization, signedInUser } = loaded
+  const { authorization, signedInUser, reads } = loaded
   const isWrong = wrongIn(request, presenter, authorization.state) !== undefined
-  const tokens = isWrong ? undefined : await makeTokens(context, loaded, presenter, call)
+  const tokens = isWrong ? undefined : await makeTokens(context, loaded, code!.sealed, presenter, call)
   const step = newStep()
   const { requestId, deadline } = call
-  const response = await context.store.execute({
-    aggregate: { type: authorizationType, id: authorization.id },
-    reads: factKeys(signedInUser),
-    call: { caller: { userId: signedInUser.userId }, requestId, deadline },
-    decide(
-      { state, createdAt }: Aggregate<Authorization>,
-      now,
-      reads,
-    ): Decision<AuthorizationEvent, RefreshToken | undefined> {
-      if (!state || state.ended) throw invalidGrant(faultOfEnded(state, 'code', presenter.client.application))
-      const wrong = wrongIn(request, presenter, state)
-      if (wrong) return refusing(context, authorization.id, 'code', wrong)
-      if (state.redeemed) return endAuthorization(state, 'code-reuse')
-      if (now.getTime() - createdAt.getTime() > codeLifetime * 1000) return endAuthorization(state, 'expired')
-      const verdict = judge('code', laterFacts(signedInUser, state, reads, now), now)
-      if ('missing' in verdict) return refusing(context, authorization.id, 'code', 'factor')
-      // A person who was shut out before is out for good, so there are tokens.
-      if ('shutOut' in verdict || !tokens) return endAuthorization(state, 'shut-out')
-      const { dpopThumbprint } = presenter
-      const first = state.offline ? { step, expiresAt: endOfNext(context.config, now, now) } : undefined
-      const payload = {
-        tokenId: tokens.tokenId,
-        ...(dpopThumbprint !== undefined && { dpopThumbprint }),
-        ...(first && { refresh: first }),
-      }
-      return {
-        events: [{ type: 'redeemed', payload }],
-        writes: [tokens.write],
-        answer: first && { number: 1, step },
-      }
-    },
-    respond: ({ answer }) => ({
-      ...tokens!.response,
-      refreshToken: answer && makeRefreshToken(context.keys, { authorizationId: authorization.id, ...answer }),
-    }),
+  const redeem = () =>
+    context.store.execute({
+      aggregate: { type: authorizationType, id: authorization.id },
+      reads: factKeys(signedInUser),
+      // One that nothing is stored of is as missing as it was read.
+      known: [...Object.values(reads), ...(authorization.sequence > 0 ? [authorization] : [missing(authorization)])],
+      call: { caller: { userId: signedInUser.userId }, requestId, deadline },
+      decide(
+        { state: stored, sequence, createdAt }: Aggregate<Authorization>,
+        now,
+        found,
+      ): Decision<AuthorizationEvent, RefreshToken | undefined> {
+        const sealed = sequence === 0 ? code!.sealed : undefined
+        const state: Authorization | undefined = stored ?? sealed?.granted
+        if (!state || state.ended) throw invalidGrant(faultOfEnded(state, 'code', presenter.client.application))
+        const wrong = wrongIn(request, presenter, state)
+        if (wrong) return refuse(wrong)
+        if (state.redeemed) return endAuthorization(state, 'code-reuse')
+        const givenAt = sealed ? new Date(sealed.givenAt) : createdAt
+        if (now.getTime() - givenAt.getTime() > codeLifetime * 1000) return end('expired')
+        const verdict = judge('code', laterFacts(signedInUser, state, found, now), now)
+        if ('missing' in verdict) return refuse('factor')
+        // A person who was shut out before is out for good, so there are tokens.
+        if ('shutOut' in verdict || !tokens) return end('shut-out')
+        const { dpopThumbprint } = presenter
+        const first = state.offline ? { step, expiresAt: endOfNext(context.config, now, now) } : undefined
+        const payload = {
+          tokenId: tokens.tokenId,
+          ...(dpopThumbprint !== undefined && { dpopThumbprint }),
+          ...(first && { refresh: first }),
+        }
+        return {
+          organizationId: authorization.organizationId,
+          events: [
+            ...(sealed ? [{ type: 'granted' as const, payload: sealed.granted }] : []),
+            { type: 'redeemed', payload },
+          ],
+          writes: [tokens.write],
+          answer: first && { number: 1, step },
+        }
+
+        function refuse(reason: RefusalReason) {
+          if (sealed) throw new Unused(sealed, reason)
+          return refusing(context, authorization.id, 'code', reason)
+        }
+
+        function end(reason: EndReason) {
+          if (sealed) throw new Unused(sealed, reason)
+          return endAuthorization(state!, reason)
+        }
+      },
+      respond: ({ answer }) => ({
+        ...tokens!.response,
+        refreshToken: answer && makeRefreshToken(context.keys, { authorizationId: authorization.id, ...answer }),
+      }),
+    })
+  const response = await redeem().catch((error: unknown) => {
+    if (error instanceof Unused) return refuseUnused(context, error.sealed, error.reason, call)
+    throw error
   })
-  // Those that made place for it are over before it is known. If this fails, the sweep does it.
-  await surplusAuthorizations.settle(context, signedInUser.userId)
+  // Tokens of those that made place for it are over already, and their events come with the sweep. A refresh token asks for
+  // the event alone, so that comes before the answer.
+  if (response.refreshToken !== undefined) await surplusAuthorizations.settle(context, signedInUser.userId)
   return response
+}
+
+/** A code that was never redeemed is refused. */
+class Unused extends Error {
+  readonly sealed: SealedGrant
+  readonly reason: RefusalReason | EndReason
+
+  constructor(sealed: SealedGrant, reason: RefusalReason | EndReason) {
+    super(reason)
+    this.sealed = sealed
+    this.reason = reason
+  }
+}
+
+function missing({ type, id, readAt }: LoadedAuthorization['authorization']): Read<Aggregate> {
+  const never = new Date(0)
+  return { type, id, organizationId: '', sequence: 0, createdAt: never, changedAt: never, state: undefined, readAt }
 }
 
 /** What is wrong with the use of a valid code. */
@@ -123,6 +159,7 @@ function wrongIn(
 async function makeTokens(
   context: Context,
   loaded: LoadedAuthorization,
+  sealed: SealedGrant | undefined,
   { dpopThumbprint }: Presenter,
   call: Call,
 ): Promise<PersonTokens | undefined> {
@@ -130,7 +167,7 @@ async function makeTokens(
   if (state.redeemed || state.ended) return undefined
   const allowed = judgeLater('code', loaded)
   if (!isAllowed(allowed)) return undefined
-  const nonce = await nonceOf(context, id)
+  const nonce = sealed ? sealed.nonce : await nonceOf(context, id)
   if (nonce === undefined) return undefined
   const scopes = allowed.scopes
   return makePersonTokens(

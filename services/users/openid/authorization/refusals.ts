@@ -1,6 +1,11 @@
 import { RosterError } from '#lib/errors'
-import type { Decision } from '#lib/eventstore/command'
+import type { Keyring } from '#lib/encryption/keys'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision, Use } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import { type Session, type SessionEvent, sessionKey } from '../../sessions/events/session.ts'
+import type { SealedGrant } from './sealed-code.ts'
 import {
   type Authorization,
   type AuthorizationEvent,
@@ -35,6 +40,34 @@ export function faultOfEnded(
   return what === 'code' && authorization.redeemed ? 'code-reuse' : (authorization.ended ?? 'unknown')
 }
 
+/** Refuses a code that was never redeemed, so that there is no authorization: ten in an hour are events of its session. */
+export async function refuseUnused(
+  { store, keys }: Pick<Context, 'store' | 'keys'>,
+  { authorizationId, granted: { userId, applicationId, sessionId } }: SealedGrant,
+  reason: RefusalReason | EndReason,
+  { requestId, deadline }: Pick<Call, 'requestId' | 'deadline'>,
+): Promise<never> {
+  const payload = { userId, applicationId, authorizationId, reason }
+  await store.execute({
+    aggregate: sessionKey(sessionId),
+    call: { caller: { userId }, requestId, deadline },
+    decide({ state }: Aggregate<Session>): Decision<SessionEvent> {
+      if (!state) throw invalidGrant(reason)
+      const uses = [refusedUse(keys, sessionId, reason)]
+      return { events: [{ type: 'code.refused', payload }], uses, error: invalidGrant(reason), answer: undefined }
+    },
+  })
+  throw invalidGrant(reason)
+}
+
+function refusedUse(keys: Keyring, id: string, reason: GrantFault): Use {
+  return {
+    key: keys.mac('refused-uses', keys.currentId, [id]).toString('base64'),
+    limits: [{ most: 10, seconds: 3600 }],
+    exceeded: () => invalidGrant(reason),
+  }
+}
+
 /** Refuses something that is right, but comes in a wrong way. Nothing changes; ten in an hour are events. */
 export function refusing(
   { keys }: Pick<Context, 'keys'>,
@@ -44,13 +77,7 @@ export function refusing(
 ): Decision<AuthorizationEvent, undefined> {
   return {
     events: [{ type: 'refused', payload: { what, reason } }],
-    uses: [
-      {
-        key: keys.mac('refused-uses', keys.currentId, [authorizationId]).toString('base64'),
-        limits: [{ most: 10, seconds: 3600 }],
-        exceeded: () => invalidGrant(reason),
-      },
-    ],
+    uses: [refusedUse(keys, authorizationId, reason)],
     error: invalidGrant(reason),
     answer: undefined,
   }

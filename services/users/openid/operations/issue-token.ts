@@ -2,9 +2,10 @@ import type { IssueTokenRequest, IssueTokenResponse } from '#gen/roster/users/v1
 import type { Keyring } from '#lib/encryption/keys'
 import { RosterError, type Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import { loadAuthorization } from '../authorization/later-facts.ts'
+import { loadAuthorization, loadOfCode } from '../authorization/later-facts.ts'
 import { refuseGrant } from '../authorization/refuse-grant.ts'
-import { type PresentedGrant, type Presenter, readCode, redeemCode } from '../authorization/redeem.ts'
+import { type PresentedGrant, type Presenter, redeemCode } from '../authorization/redeem.ts'
+import { readCode } from '../authorization/sealed-code.ts'
 import { refresh } from '../refresh/refresh.ts'
 import { issueAccessToken } from '../tokens/access-token.ts'
 import {
@@ -34,6 +35,7 @@ export const issueToken = {
 interface PeopleGrant<Read extends { authorizationId: string }> {
   needs: 'code' | 'refreshToken'
   read(keys: Keyring, text: string): Read | undefined
+  load(context: Context, read: Read): Promise<PresentedGrant['authorization']>
   exchange(
     context: Context,
     request: IssueTokenRequest,
@@ -44,11 +46,15 @@ interface PeopleGrant<Read extends { authorizationId: string }> {
 }
 
 const ofPeople = new Map([
-  [grantTypes.authorizationCode, grantOf({ needs: 'code', read: readCode, exchange: redeemCode })],
-  [grantTypes.refreshToken, grantOf({ needs: 'refreshToken', read: readRefreshToken, exchange: refresh })],
+  [grantTypes.authorizationCode, grantOf({ needs: 'code', read: readCode, load: loadOfCode, exchange: redeemCode })],
+  [grantTypes.refreshToken, grantOf({ needs: 'refreshToken', read: readRefreshToken, load: loadById, exchange: refresh })],
 ])
 
-function grantOf<Read extends { authorizationId: string }>({ needs, read, exchange }: PeopleGrant<Read>) {
+function loadById(context: Context, { authorizationId }: { authorizationId: string }) {
+  return loadAuthorization(context, authorizationId)
+}
+
+function grantOf<Read extends { authorizationId: string }>({ needs, read, load, exchange }: PeopleGrant<Read>) {
   return {
     needs,
     async handle(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
@@ -56,7 +62,7 @@ function grantOf<Read extends { authorizationId: string }>({ needs, read, exchan
       // Together, since loads of the same moment share a statement.
       const [client, authorization] = await Promise.all([
         authenticateOnce(context, request, call),
-        presented && loadAuthorization(context, presented.authorizationId),
+        presented && load(context, presented),
       ])
       if (!('application' in client) || !client.application.oidc)
         throw unauthorizedClient('only applications that people sign in to')

@@ -45,7 +45,7 @@ export async function refresh(
   if (!presented) await countNoToken(context, call.clientAddress)
   const loaded = presented && (await findAuthorization(context, presented.authorization, call, presenter.client))
   if (!loaded) throw invalidGrant('unknown')
-  const { authorization, signedInUser } = loaded
+  const { authorization, signedInUser, reads } = loaded
   const tokens = await makeTokens(context, loaded, request.scope, presenter, call)
   const step = newStep()
   const { requestId, deadline } = call
@@ -53,13 +53,14 @@ export async function refresh(
     store.execute({
       aggregate: { type: authorizationType, id: authorization.id },
       reads: factKeys(signedInUser),
+      known: [authorization, ...Object.values(reads)],
       call: { caller: { userId: signedInUser.userId }, requestId, deadline },
-      decide({ state }: Aggregate<Authorization>, now, reads): Decision<AuthorizationEvent, RefreshToken | undefined> {
+      decide({ state }: Aggregate<Authorization>, now, found): Decision<AuthorizationEvent, RefreshToken | undefined> {
         if (!state || state.ended)
           throw invalidGrant(faultOfEnded(state, 'refresh-token', presenter.client.application))
         const wrong = wrongIn(presenter, state)
         if (wrong) return refusing(context, authorization.id, 'refresh-token', wrong)
-        const verdict = judge('refresh', laterFacts(signedInUser, state, reads, now), now)
+        const verdict = judge('refresh', laterFacts(signedInUser, state, found, now), now)
         if ('missing' in verdict) return refusing(context, authorization.id, 'refresh-token', 'factor')
         if ('shutOut' in verdict) return endAuthorization(state, 'shut-out')
         const { refreshTokens } = state

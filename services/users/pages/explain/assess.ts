@@ -1,5 +1,6 @@
 import type { ExplainSignInRequest } from '#gen/roster/users/v1/session_service'
 import { orUnavailable, readNow } from '#lib/database/database'
+import type { Existing } from '#lib/eventstore/aggregate'
 import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
@@ -10,14 +11,14 @@ import {
   loadApplication,
 } from '../../openid/applications/find-application.ts'
 import { type SignedInUser, factsFrom, findAccess, readFacts } from '../../openid/authorization/facts-of.ts'
-import { laterFacts, type LaterStage } from '../../openid/authorization/later-facts.ts'
+import { laterFacts, type LaterStage, loadAuthorization } from '../../openid/authorization/later-facts.ts'
 import type { RequestRow } from '../../openid/request/request-row.ts'
 import type { Context } from '../../context.ts'
 import type { Facts } from '../../openid/judge/facts.ts'
 import { judge, type Verdict } from '../../openid/judge/judge.ts'
 import { findAskedRequest } from './asked-request.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
-import { type Authorization, authorizationType, type EndReason } from '../../openid/events/authorization.ts'
+import type { Authorization, EndReason } from '../../openid/events/authorization.ts'
 import type { User } from '../../directory/events/user.ts'
 
 /** What is so at an application, for a user. */
@@ -79,7 +80,8 @@ export async function assess(
   const asked = { userId, organizationId, browserId: undefined, application, project, access, policy }
   const seesProject = await sees(asked, call)
   if (request.authorizationId !== '') {
-    const judged = await judgeGiven(context, { ...request, stage: 'refresh' }, asked)
+    const found = await loadAuthorization(context, request.authorizationId)
+    const judged = await judgeGiven(context, { userId, stage: 'refresh', found }, asked)
     return { ...none, ...judged, seesProject }
   }
   const now = await orUnavailable(readNow(context.sql))
@@ -117,10 +119,9 @@ const fromElsewhere = new Set<EndReason>(['signed-out', 'shut-out'])
 /** What an application has of a user. Another user's and another application's is none. */
 export async function judgeGiven(
   context: Context,
-  { userId, authorizationId, stage }: { userId: string; authorizationId: string; stage: LaterStage },
+  { userId, stage, found }: { userId: string; stage: LaterStage; found: Pick<Existing<Authorization>, 'state'> | undefined },
   asked: Omit<SignedInUser, 'sessionId'>,
 ): Promise<Pick<Assessment, 'verdict' | 'facts'>> {
-  const found = await context.store.load<Authorization>(authorizationType, authorizationId)
   const isOf = found?.state.userId === userId && found.state.applicationId === asked.application.id
   const state = isOf ? found.state : undefined
   const signedInUser = { ...asked, sessionId: state?.sessionId ?? '' }

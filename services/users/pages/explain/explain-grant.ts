@@ -7,9 +7,11 @@ import {
   findAuthorization,
   judgeLater,
   type LaterStage,
+  type LoadedAuthorization,
   loadAuthorization,
+  loadOfCode,
 } from '../../openid/authorization/later-facts.ts'
-import { readCode } from '../../openid/authorization/redeem.ts'
+import { readCode } from '../../openid/authorization/sealed-code.ts'
 import { authorizationType, type EndReason } from '../../openid/events/authorization.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'
 import { whyUseless } from '../../openid/refresh/describe-refresh-token.ts'
@@ -21,10 +23,12 @@ import { ground, groundsOfVerdict } from './grounds.ts'
 /** What is known of a refresh token, or of a code. Neither is used. UNAVAILABLE; errors of grants. */
 export async function explainGrant(context: Context, text: string, call: Call): Promise<TokenFacts | undefined> {
   const refreshToken = readRefreshToken(context.keys, text)
-  const { authorizationId } = refreshToken ?? readCode(context.keys, text) ?? {}
-  const authorization = authorizationId === undefined ? undefined : await loadAuthorization(context, authorizationId)
+  const code = refreshToken ? undefined : readCode(context.keys, text)
+  const authorization = refreshToken
+    ? await loadAuthorization(context, refreshToken.authorizationId)
+    : code && (await loadOfCode(context, code))
   if (!authorization) return undefined
-  const { id, state, organizationId, createdAt, readAt } = authorization
+  const { state, organizationId, createdAt, readAt } = authorization
   const end = new Date(createdAt.getTime() + codeLifetime * 1000)
   const own = refreshToken
     ? whyUseless(refreshToken, authorization)
@@ -39,8 +43,8 @@ export async function explainGrant(context: Context, text: string, call: Call): 
     keyBound: (state.redeemed?.dpopThumbprint ?? state.dpopThumbprint) !== undefined,
     creationDate: refreshToken ? undefined : createdAt,
     expirationDate: refreshToken ? toDate(state.refreshTokens?.expiresAt) : end,
-    ...(await describeAuthorization(context, id)),
-    ...(!isActive && (await whyEnded(context, id, stage, call, own))),
+    ...(await describeAuthorization(context, authorization)),
+    ...(!isActive && (await whyEnded(context, authorization, stage, call, own))),
   }
 }
 
@@ -54,9 +58,8 @@ const toDate = (time: string | undefined) => (time === undefined ? undefined : n
 /** Which application has it, and of which session it came. UNAVAILABLE. */
 export async function describeAuthorization(
   context: Context,
-  authorizationId: string,
+  authorization: LoadedAuthorization['authorization'] | undefined,
 ): Promise<Pick<TokenFacts, 'appId' | 'clientId' | 'sessionId'>> {
-  const authorization = await loadAuthorization(context, authorizationId)
   if (!authorization) return {}
   const { applicationId, sessionId } = authorization.state
   const known = await loadApplication(context.sql, { applicationId })
@@ -75,26 +78,25 @@ const reasons: Partial<Record<EndReason | 'used', TokenReason>> = {
 /** Why what an application has of a person opens nothing at a stage. `own`: what is wrong with the text itself. */
 export async function whyEnded(
   context: Context,
-  authorizationId: string,
+  authorization: LoadedAuthorization['authorization'] | { id: string; state: undefined },
   stage: LaterStage,
   call: Call,
   own?: 'used' | 'expired',
 ): Promise<Pick<TokenFacts, 'reason' | 'ground'>> {
-  const authorization = await loadAuthorization(context, authorizationId)
-  const ended = authorization?.state.ended
-  const reason = reasons[ended ?? own ?? 'shut-out']
+  const { id: authorizationId, state } = authorization
+  const reason = reasons[state?.ended ?? own ?? 'shut-out']
   if (reason !== undefined) return { reason }
-  const loaded = await findAuthorization(context, authorization, call)
-  if (!authorization || !loaded) {
-    const reason = authorization
+  const loaded = state && (await findAuthorization(context, authorization, call))
+  if (!state || !loaded) {
+    const reason = state
       ? SignInReason.SIGN_IN_REASON_APPLICATION_CLOSED
       : SignInReason.SIGN_IN_REASON_AUTHORIZATION_ENDED
-    const object = authorization ? undefined : { type: authorizationType, id: authorizationId }
+    const object = state ? undefined : { type: authorizationType, id: authorizationId }
     return { reason: TokenReason.TOKEN_REASON_GROUND, ground: ground({ reason, object }) }
   }
-  const { userId } = authorization.state
+  const { userId } = state
   const { signedInUser, reads } = loaded
-  const judged = await judgeGiven(context, { userId, authorizationId, stage }, signedInUser)
+  const judged = await judgeGiven(context, { userId, stage, found: authorization }, signedInUser)
   const assessment = { ...judged, user: reads.user.state!, seesProject: await sees(signedInUser, call) }
   const { refusal, missing } = groundsOfVerdict(assessment, { userId, authorizationId, hintedUserId: '' })
   if (refusal) return { reason: TokenReason.TOKEN_REASON_GROUND, ground: refusal }

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
 import { findStored, hashToken, type StoredToken } from '../../directory/tokens/token.ts'
+import { loadAuthorization } from '../../openid/authorization/later-facts.ts'
 import { type ActiveToken, findActive } from '../../openid/authorization/active-token.ts'
 import { personScope, scopesOf } from '../../openid/tokens/person-scope.ts'
 import { readScope } from '../../openid/tokens/scope.ts'
@@ -23,7 +24,9 @@ export async function explainStored(context: Context, text: string, call: Call):
   const scope = readScope(access?.scope ?? '')
   const [active, ofApplication] = await Promise.all([
     findActive(context, text, call),
-    authorizationId === undefined ? undefined : describeAuthorization(context, authorizationId),
+    authorizationId === undefined
+      ? undefined
+      : loadAuthorization(context, authorizationId).then((found) => describeAuthorization(context, found)),
   ])
   return {
     of: { userId, organizationId, human },
@@ -85,7 +88,10 @@ async function whyOver(context: Context, { token, over }: StoredToken, call: Cal
         object: person,
       })
     case undefined: {
-      if (authorizationId !== undefined) return whyEnded(context, authorizationId, 'token', call)
+      if (authorizationId !== undefined) {
+        const found = await loadAuthorization(context, authorizationId)
+        return whyEnded(context, found ?? { id: authorizationId, state: undefined }, 'token', call)
+      }
       const [policy, session] = await Promise.all([
         loadLoginPolicy(context, organizationId),
         context.store.load<Session>('session', sessionId),

@@ -39,17 +39,17 @@ export async function grantToSession(
   const { id: sessionId, organizationId, state } = presented.whole
   const { userId } = state
   const unloaded = { application, project, sessionId, userId, organizationId, browserId: undefined }
-  const { signedInUser, reads } = await loadSignedInUser(context, unloaded, call)
+  let loaded = await loadSignedInUser(context, unloaded, call)
   // Who chose the session is the login application. Where it may show no page, the person allowed nothing.
   const isAllowed = consentGiven && !silent
   const facts = requestFacts(asked, row.beganAt, { chosen: true, ...(isAllowed && { decision: 'allowed' }) })
   const now = presented.whole.readAt
-  if (isAllowed) await keepConsent()
+  if (isAllowed && (await keepConsent())) loaded = await loadSignedInUser(context, unloaded, call)
   try {
     const requestId = row.id
     const granted = await grantCode(
       context,
-      { stage, signedInUser, browser: undefined, parameters, asked, facts, requestId },
+      { stage, ...loaded, browser: undefined, parameters, asked, facts, requestId },
       call,
     )
     if ('code' in granted) return granted
@@ -58,15 +58,18 @@ export async function grantToSession(
     throw error instanceof Superseded ? requestAnswered() : error
   }
 
-  async function keepConsent(): Promise<void> {
+  // Whether anything was given.
+  async function keepConsent(): Promise<boolean> {
+    const { signedInUser, reads } = loaded
     const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)
     const lack = 'missing' in verdict ? verdict.missing[0] : undefined
-    if (lack?.what !== 'consent') return
+    if (lack?.what !== 'consent') return false
     const next = advance(context.keys, row.id, { ...row.progress, decision: 'allowed' })
     await giveConsent(context, signedInUser, lack.scopes, { requestId: row.id, next }, call).catch((error: unknown) => {
       // What is so now is said next.
       if (!(error instanceof Superseded)) throw error
     })
+    return true
   }
 }
 

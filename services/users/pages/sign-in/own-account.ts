@@ -60,7 +60,7 @@ export async function enterAccount(
   { browser, row }: Pick<OpenedRequest, 'browser' | 'row'>,
   { signedInUser: { application, sessionId } }: Candidate,
 ): Promise<PageAnswer> {
-  const writes = [...noteUse(browser, application.id, sessionId), closing(row.id).write]
+  const writes = [noteUse(browser, application.id, sessionId), closing(row.id).write]
   await orUnavailable(
     sql.begin(async (transaction) => {
       for (const write of writes) await write(transaction)

@@ -151,13 +151,13 @@ async function nextPage(
   if (row.parameters.invitation)
     return nextOfInvitation(context, { row, now }, state, (kind, person) => factorPages[kind](row, person, now), call)
   if (!asked || !chosen) return withoutChoice(state, able, { row, now })
-  const { signedInUser, verdict } = chosen
+  const { signedInUser, reads, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })
   if ('missing' in verdict || 'shutOut' in verdict) return ask(verdict)
   if (isForOwnAccount(row.parameters)) return enterAccount(context, { browser, row }, chosen)
   const { parameters, progress } = row
   const facts = requestFacts(asked, row.beganAt, progress)
-  const grantable = { stage: 'page', signedInUser, browser, parameters, asked, facts, requestId: row.id } as const
+  const grantable = { stage: 'page', signedInUser, reads, browser, parameters, asked, facts, requestId: row.id } as const
   try {
     const granted = await grantCode(context, grantable, call)
     if (!('code' in granted)) return ask(granted)

@@ -11,12 +11,11 @@ export interface SignedIn extends Account {
 
 /** Who is signed in, in this browser, the last one first. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function signedInAccounts(
-  { sql, store }: Pick<Context, 'sql' | 'store'>,
+  { store }: Pick<Context, 'store'>,
   browser: Browser | undefined,
 ): Promise<SignedIn[]> {
-  const sessions = await sessionsOf(sql, browser, '')
   return Promise.all(
-    sessions.map(async ({ sessionId, userId }) => {
+    sessionsOf(browser, '').map(async ({ sessionId, userId }) => {
       const user = await store.load<User>('user', userId)
       const loginName = user ? knownName(user.state) : ''
       return { sessionId, userId, displayName: user?.state.human?.profile.displayName ?? loginName, loginName }

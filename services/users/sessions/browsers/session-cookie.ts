@@ -1,8 +1,10 @@
 import { v7 as uuid } from 'uuid'
+import { batchCalls } from '#lib/batch-calls'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
 import type { Keyring } from '#lib/encryption/keys'
 import type { Guard } from '#lib/eventstore/command'
+import { sessionSinceOpen } from '../../directory/organizations/in-open-organization.ts'
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
 import { Superseded } from './superseded.ts'
 
@@ -17,21 +19,68 @@ export interface Browser {
   isPresent: boolean
   /** The hash of the present value. */
   presentHash: Buffer
+  /** Its sessions that have not ended, the one used last first. */
+  sessions: StoredSession[]
+}
+
+/** A session of a browser as it was read. */
+export interface StoredSession {
+  sessionId: string
+  userId: string
+  organizationId: string
+  /** It was used within the last minute. */
+  isFresh: boolean
+  /** The applications that used it last in this browser; whether within the last minute. */
+  uses: Record<string, boolean>
 }
 
 /** 256 random bits. */
 const valueForm = /^[\w-]{43}$/
 
-/** The browser of this value, and PostgreSQL's time. UNAVAILABLE STORE_UNAVAILABLE. */
-export async function findBrowser(sql: Sql, value: string): Promise<{ browser: Browser | undefined; now: Date }> {
-  const hash = hashToken(value)
-  const [row] = await orUnavailable(sql<{ id: string | null; isPresent: boolean; presentHash: Buffer; now: Date }[]>`
-    select id, hash = ${hash} as "isPresent", hash as "presentHash", roster_now() as now
-    from (values (1)) one left join browsers
-      on hash = ${hash} or (former_hash = ${hash} and former_until > roster_now())
+/** The browser of a value with its sessions, if there is one, and PostgreSQL's time. */
+export interface FoundBrowser {
+  browser: Browser | undefined
+  now: Date
+}
+
+/** The browser of this value. Calls of the same moment share a statement. UNAVAILABLE STORE_UNAVAILABLE. */
+export function findBrowser(sql: Sql, value: string): Promise<FoundBrowser> {
+  let find = finders.get(sql)
+  if (!find) finders.set(sql, (find = batchCalls((values) => findAll(sql, values), { span: { name: 'find browsers' } })))
+  return find(value)
+}
+
+const finders = new WeakMap<Sql, (value: string) => Promise<FoundBrowser>>()
+
+async function findAll(sql: Sql, values: string[]): Promise<FoundBrowser[]> {
+  const hashes = values.map(hashToken)
+  // The sub-select hides the length of the list from the planner: see `loadAggregates`.
+  const rows = await orUnavailable(sql<(Omit<Browser, 'hash'> & { id: string | null; now: Date; place: number })[]>`
+    select b.id, b.hash = h.hash as "isPresent", b.hash as "presentHash", roster_now() as now, place::int, (
+      select coalesce(json_agg(json_build_object(
+        'sessionId', s.session_id, 'userId', s.user_id, 'organizationId', t.organization_id,
+        'isFresh', s.used_at > roster_now() - interval '1 minute',
+        'uses', (
+          select coalesce(json_object_agg(u.application_id, u.used_at > roster_now() - interval '1 minute'), '{}')
+          from browser_uses u where u.browser_id = b.id and u.session_id = s.session_id
+        )
+      ) order by s.used_at desc), '[]')
+      from browser_sessions s
+      join tokens t on t.session_id <> '' and t.session_id = s.session_id and t.expires_at > roster_now()
+      where s.browser_id = b.id and ${sessionSinceOpen(sql, sql`t.organization_id`, sql`t.session_id`)}
+    ) as sessions
+    from unnest((select ${hashes.map((hash) => hash.toString('hex'))}::text[])) with ordinality as asked (hex, place)
+    cross join lateral (select decode(hex, 'hex') as hash) h
+    left join lateral (
+      select id, hash from browsers
+      where hash = h.hash or (former_hash = h.hash and former_until > roster_now())
+      order by hash = h.hash desc limit 1
+    ) b on true
   `)
-  const { id, isPresent, presentHash, now } = row!
-  return { browser: id === null ? undefined : { id, hash, isPresent, presentHash }, now }
+  const found: FoundBrowser[] = []
+  for (const { id, now, place, ...own } of rows)
+    found[place - 1] = { browser: id === null ? undefined : { id, hash: hashes[place - 1]!, ...own }, now }
+  return found
 }
 
 /**
@@ -43,7 +92,7 @@ export async function makeBrowser(sql: Sql, value: string): Promise<{ browser: B
   const newValue = valueForm.test(value) ? '' : newToken()
   const hash = hashToken(newValue || value)
   const [row] = await orUnavailable(sql<{ id: string }[]>`select make_browser(${uuid()}, ${hash}) as id`)
-  return { browser: { id: row!.id, hash, isPresent: true, presentHash: hash }, newValue }
+  return { browser: { id: row!.id, hash, isPresent: true, presentHash: hash, sessions: [] }, newValue }
 }
 
 /** A new value for the cookie: who has the present one alone has nothing any more. One of two such changes wins. */

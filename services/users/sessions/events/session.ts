@@ -21,6 +21,11 @@ export type SessionEvent =
   | { type: 'factor.checked'; payload: { userId: string; kind: FactorKind; expiresAt: string; kept?: boolean } }
   /** A code was made; or a wrong one was tried. */
   | { type: 'factor.challenged' | 'factor.rejected'; payload: { userId: string; kind: FactorKind } }
+  /** A code that was given for it was presented in a wrong way, before it was redeemed. Nothing changed. */
+  | {
+      type: 'code.refused'
+      payload: { userId: string; applicationId: string; authorizationId: string; reason: string }
+    }
   /** The user went on to an application with it. */
   | { type: 'chosen'; payload: { userId: string; applicationId: string } }
   | { type: 'ended'; payload: { userId: string } }

@@ -1,6 +1,3 @@
-import { RosterError } from '#lib/errors'
-import { limitsHit } from '#lib/limits-hit'
-
 /** A token bucket: the part of a budget that was taken, as far as it has not worn off yet. */
 export interface Bucket {
   used: number
@@ -47,16 +44,4 @@ export function createRecent<Value>(make: () => Value, maxAge: number, capacity 
     if (value === undefined) young.set(key, (value = old.get(key) ?? make()))
     return value
   }
-}
-
-/**
- * RESOURCE_EXHAUSTED RATE_LIMITED: too many calls of a caller, organization or address. The next call fits after
- * `seconds`.
- */
-export function rateLimited(limit: 'caller' | 'organization' | 'address', seconds: number): RosterError {
-  limitsHit.add(1, limit)
-  return new RosterError('RESOURCE_EXHAUSTED', 'RATE_LIMITED', `This ${limit} made too many calls.`, {
-    metadata: { limit },
-    retryAfter: Math.max(1, Math.ceil(seconds)),
-  })
 }
