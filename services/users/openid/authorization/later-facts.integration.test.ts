@@ -6,12 +6,12 @@ import { authenticate } from '../../internal/authenticate.ts'
 import { deleteSession } from '../../sessions/operations/delete-session.ts'
 import { lockUser } from '../../directory/operations/user/lock-user.ts'
 import { unlockUser } from '../../directory/operations/user/unlock-user.ts'
-import { readSecret } from '../../directory/secrets/secret.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { hashToken, newToken, tokenRow } from '../../directory/tokens/token.ts'
 import type { AuthorizationEvent } from '../events/authorization.ts'
 import { findAuthorization, loadAuthorization } from './later-facts.ts'
-import { addPerson, noteApplication, nothingNewer, redirectUri, told, Visitor } from './testing/visitors.ts'
+import { readCode } from './sealed-code.ts'
+import { addPerson, longNonce, noteApplication, nothingNewer, redirectUri, told, Visitor } from './testing/visitors.ts'
 
 let database: TestDatabase
 let users: TestUsers
@@ -35,9 +35,9 @@ afterAll(async () => {
 async function grant(name: string, { clientId = 'first', scope = 'openid' } = {}) {
   const userId = await addPerson(users, name)
   const browser = new Visitor(users)
-  const { code } = told(await browser.signIn(await browser.begin({ clientId, scope }), name))
-  const [authorizationId] = readSecret(users.keys, 'code', code!)!
-  const authorization = await loadAuthorization(users, authorizationId!)
+  const { code } = told(await browser.signIn(await browser.begin({ clientId, scope, nonce: longNonce }), name))
+  const { authorizationId } = readCode(users.keys, code!)!
+  const authorization = await loadAuthorization(users, authorizationId)
   const { signedInUser } = (await findAuthorization(users, authorization, callIn('')))!
   const token = newToken()
   const row = { userId, organizationId: 'acme', human: true, sessionId: '', expiresAt: new Date(Date.now() + 60_000) }
@@ -48,7 +48,7 @@ async function grant(name: string, { clientId = 'first', scope = 'openid' } = {}
     issuedAt: new Date(),
     dpopThumbprint: null,
   }
-  const stored = tokenRow(token, { ...row, access, authorizationId: authorizationId! })
+  const stored = tokenRow(token, { ...row, access, authorizationId })
   const store = () => users.sql`select keep_tokens(${JSON.stringify([stored])}::text::json)`
   await store()
   const holder = () => authenticate(users, { tokenHash: hashToken(token) }, callIn(''))
@@ -56,7 +56,7 @@ async function grant(name: string, { clientId = 'first', scope = 'openid' } = {}
 
   async function happen(event: AuthorizationEvent) {
     await users.store.execute({
-      aggregate: { type: 'authorization', id: authorizationId! },
+      aggregate: { type: 'authorization', id: authorizationId },
       call: callIn('acme'),
       decide: () => ({ events: [event], answer: undefined }),
     })

@@ -6,10 +6,10 @@ import { shiftClock } from '#test/support/shift-clock'
 import { issueToken } from '../operations/issue-token.ts'
 import { deleteSession } from '../../sessions/operations/delete-session.ts'
 import { lockUser } from '../../directory/operations/user/lock-user.ts'
-import { makeSecret, readSecret } from '../../directory/secrets/secret.ts'
+import { makeSecret } from '../../directory/secrets/secret.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
-import type { Authorization } from '../events/authorization.ts'
-import { addPerson, noteApplication, nothingNewer, redirectUri, told, Visitor } from './testing/visitors.ts'
+import { readCode } from './sealed-code.ts'
+import { addPerson, longNonce, noteApplication, nothingNewer, redirectUri, told, Visitor } from './testing/visitors.ts'
 
 let database: TestDatabase
 let users: TestUsers
@@ -37,21 +37,31 @@ afterAll(async () => {
 
 let people = 0
 
-/** A code of a new person. */
-async function newCode(parameters: Parameters<Visitor['begin']>[0] = {}) {
+/** A code of a new person, which carries its authorization, or is `stored`. */
+async function newCode(kind: Kind, parameters: Parameters<Visitor['begin']>[0] = {}) {
   const name = `person${people++}`
   const userId = await addPerson(users, name)
   const browser = new Visitor(users)
-  const { code } = told(await browser.signIn(await browser.begin({ nonce: 'n', ...parameters }), name))
-  const [id] = readSecret(users.keys, 'code', code!)!
-  const [{ sessionId }] = [(await users.store.load<Authorization>('authorization', id!))!.state]
-  return { code: code!, id: id!, userId, sessionId, happened: () => eventsOf(id!), left: () => rowsOf(id!) }
+  const nonce = kind === 'stored' ? longNonce : 'n'
+  const { code } = told(await browser.signIn(await browser.begin({ nonce, ...parameters }), name))
+  const { authorizationId: id, sealed } = readCode(users.keys, code!)!
+  expect(sealed === undefined).toBe(kind === 'stored')
+  const [row] = await users.sql<{ id: string }[]>`
+    select aggregate_id as id from events where aggregate_type = 'session' and payload ->> 'userId' = ${userId}
+  `
+  const sessionId = row!.id
+  return { code: code!, id, userId, sessionId, happened: () => eventsOf(id, sessionId), left: () => rowsOf(id) }
 }
 
-const eventsOf = async (id: string) => {
+type Kind = 'sealed' | 'stored'
+
+/** Of an authorization, and of its session about codes that were not redeemed. */
+const eventsOf = async (id: string, sessionId: string) => {
   const rows = await users.sql<{ type: string; reason: string | null }[]>`
     select type, payload ->> 'reason' as reason from events
-    where aggregate_type = 'authorization' and aggregate_id = ${id} order by sequence
+    where (aggregate_type = 'authorization' and aggregate_id = ${id})
+      or (aggregate_type = 'session' and aggregate_id = ${sessionId} and type = 'code.refused')
+    order by transaction_id, position
   `
   return rows.map(({ type, reason }) => (reason === null ? type : `${type} ${reason}`))
 }
@@ -87,52 +97,60 @@ const redeem = (code: string, more: Partial<IssueTokenRequest> = {}) =>
 
 const invalid = 'INVALID_GRANT'
 
-test('a code becomes tokens once; a second use ends them, and a third says nothing new', async () => {
-  const { code, happened, left } = await newCode()
-  expect(await left()).toEqual({ codes: 1, tokens: 0 })
-  expect(await redeem(code)).toBe('tokens')
-  expect(await left()).toEqual({ codes: 0, tokens: 1 })
-  expect([await redeem(code), await redeem(code)]).toEqual([invalid, invalid])
-  expect(await happened()).toEqual(['granted', 'redeemed', 'ended code-reuse'])
-  expect(await left()).toEqual({ codes: 0, tokens: 0 })
-})
+describe.each<Kind>(['sealed', 'stored'])('a code that is %s', (kind) => {
+  const stored = kind === 'stored'
+  /** What there is before it is redeemed. */
+  const before = stored ? { codes: 1, tokens: 0 } : { codes: 0, tokens: 0 }
+  const refused = (reason: string) => (stored ? ['granted', `refused ${reason}`] : [`code.refused ${reason}`])
+  /** It is over before it was redeemed. */
+  const over = (reason: string) => (stored ? ['granted', `ended ${reason}`] : [`code.refused ${reason}`])
 
-test.each([
-  ['client', { clientId: 'other' }],
-  ['redirect-uri', { redirectUri: `${redirectUri}?` }],
-  ['verifier', { codeVerifier: 'another' }],
-  ['verifier', { codeVerifier: '' }],
-])('with a wrong %s nothing changes but for an event', async (reason, more) => {
-  const { code, happened, left } = await newCode()
-  expect(await redeem(code, more)).toBe(invalid)
-  expect(await happened()).toEqual(['granted', `refused ${reason}`])
-  expect(await left()).toEqual({ codes: 1, tokens: 0 })
-  expect(await redeem(code)).toBe('tokens')
-  // Not even a code that was used is used twice by it.
-  expect(await redeem(code, more)).toBe(invalid)
-  expect(await left()).toEqual({ codes: 0, tokens: 1 })
-})
-
-test('without the key that it was asked for with it changes nothing', async () => {
-  const { code, happened } = await newCode({ dpopJkt: 'k'.repeat(43) })
-  expect(await redeem(code)).toBe(invalid)
-  expect(await happened()).toEqual(['granted', 'refused key'])
-})
-
-test('ten refusals in an hour are events', async () => {
-  const { code, happened } = await newCode()
-  for (let n = 0; n < 12; n++) expect(await redeem(code, { redirectUri: 'x' })).toBe(invalid)
-  expect(await happened()).toHaveLength(11)
-  await shiftClock(users.sql, '50 seconds')
-  expect(await redeem(code)).toBe('tokens')
-})
-
-describe('it ends', () => {
-  test('after 60 seconds by the time of PostgreSQL, and is pruned then', async () => {
-    const { code, happened, left } = await newCode()
-    await shiftClock(users.sql, '61 seconds')
+  test('becomes tokens once; a second use ends them, and a third says nothing new', async () => {
+    const { code, happened, left } = await newCode(kind)
+    expect(await left()).toEqual(before)
+    expect(await happened()).toEqual(stored ? ['granted'] : [])
+    expect(await redeem(code)).toBe('tokens')
+    expect(await left()).toEqual({ codes: 0, tokens: 1 })
     expect([await redeem(code), await redeem(code)]).toEqual([invalid, invalid])
-    expect(await happened()).toEqual(['granted', 'ended expired'])
+    expect(await happened()).toEqual(['granted', 'redeemed', 'ended code-reuse'])
+    expect(await left()).toEqual({ codes: 0, tokens: 0 })
+  })
+
+  test.each([
+    ['client', { clientId: 'other' }],
+    ['redirect-uri', { redirectUri: `${redirectUri}?` }],
+    ['verifier', { codeVerifier: 'another' }],
+    ['verifier', { codeVerifier: '' }],
+  ])('with a wrong %s changes nothing but for an event', async (reason, more) => {
+    const { code, happened, left } = await newCode(kind)
+    expect(await redeem(code, more)).toBe(invalid)
+    expect(await happened()).toEqual(refused(reason))
+    expect(await left()).toEqual(before)
+    expect(await redeem(code)).toBe('tokens')
+    // Not even a code that was used is used twice by it.
+    expect(await redeem(code, more)).toBe(invalid)
+    expect(await left()).toEqual({ codes: 0, tokens: 1 })
+  })
+
+  test('without the key that it was asked for with changes nothing', async () => {
+    const { code, happened } = await newCode(kind, { dpopJkt: 'k'.repeat(43) })
+    expect(await redeem(code)).toBe(invalid)
+    expect(await happened()).toEqual(refused('key'))
+  })
+
+  test('has ten refusals in an hour as events', async () => {
+    const { code, happened } = await newCode(kind)
+    for (let n = 0; n < 12; n++) expect(await redeem(code, { redirectUri: 'x' })).toBe(invalid)
+    expect(await happened()).toHaveLength(stored ? 11 : 10)
+    await shiftClock(users.sql, '50 seconds')
+    expect(await redeem(code)).toBe('tokens')
+  })
+
+  test('is over after 60 seconds by the time of PostgreSQL', async () => {
+    const { code, happened, left } = await newCode(kind)
+    await shiftClock(users.sql, '61 seconds')
+    expect(await redeem(code)).toBe(invalid)
+    expect(await happened()).toEqual(over('expired'))
     expect(await left()).toEqual({ codes: 0, tokens: 0 })
   })
 
@@ -142,37 +160,42 @@ describe('it ends', () => {
       'its session is ended',
       ({ sessionId }: Code) => deleteSession.handle(users, { sessionId, sessionToken: '' }, callIn('acme')),
     ],
-  ])('where %s, also between a look at it and its decision', async (_, shut) => {
-    const [code, raced] = [await newCode(), await newCode()]
+  ])('is over where %s, also between a look at it and its decision', async (_, shut) => {
+    const [code, raced] = [await newCode(kind), await newCode(kind)]
     await shut(code)
     expect(await redeem(code.code)).toBe(invalid)
-    expect(await code.happened()).toEqual(['granted', 'ended shut-out'])
+    expect(await code.happened()).toEqual(over('shut-out'))
     const { execute } = users.store
     vi.spyOn(users.store, 'execute').mockImplementationOnce(async (command) => {
       await shut(raced)
       return execute(command)
     })
     expect(await redeem(raced.code)).toBe(invalid)
-    expect(await raced.happened()).toEqual(['granted', 'ended shut-out'])
+    expect(await raced.happened()).toEqual(over('shut-out'))
     expect(await raced.left()).toEqual({ codes: 0, tokens: 0 })
+  })
+
+  test('gives tokens to one of fifty at once, and the next ends them', async () => {
+    const { code, happened, left } = await newCode(kind)
+    const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(code)))
+    expect(answers.filter((answer) => answer === 'tokens')).toHaveLength(1)
+    expect(await happened()).toEqual(['granted', 'redeemed', 'ended code-reuse'])
+    expect(await left()).toEqual({ codes: 0, tokens: 0 })
   })
 })
 
 type Code = Awaited<ReturnType<typeof newCode>>
 
 test('what is no code of ours is nobody, and counts against client and address', async () => {
-  const { id, happened } = await newCode()
-  const others = [makeSecret(users.keys, 'form', [id]), makeSecret(users.keys, 'code', ['unknown']), 'x']
+  const { code, id, happened } = await newCode('sealed')
+  const others = [
+    makeSecret(users.keys, 'form', [id]),
+    makeSecret(users.keys, 'code', ['unknown']),
+    'x',
+    code.slice(0, -4),
+  ]
   for (const text of others) expect(await redeem(text)).toBe(invalid)
-  for (let n = 0; n < 7; n++) await redeem('x')
+  for (let n = 0; n < 6; n++) await redeem('x')
   expect(await redeem('x')).toBe('CLIENT_THROTTLED')
-  expect(await happened()).toEqual(['granted'])
-})
-
-test('fifty at once: one gets tokens, and the next ends them', async () => {
-  const { code, happened, left } = await newCode()
-  const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(code)))
-  expect(answers.filter((answer) => answer === 'tokens')).toHaveLength(1)
-  expect(await happened()).toEqual(['granted', 'redeemed', 'ended code-reuse'])
-  expect(await left()).toEqual({ codes: 0, tokens: 0 })
+  expect(await happened()).toEqual([])
 })

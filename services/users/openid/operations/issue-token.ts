@@ -47,7 +47,10 @@ interface PeopleGrant<Read extends { authorizationId: string }> {
 
 const ofPeople = new Map([
   [grantTypes.authorizationCode, grantOf({ needs: 'code', read: readCode, load: loadOfCode, exchange: redeemCode })],
-  [grantTypes.refreshToken, grantOf({ needs: 'refreshToken', read: readRefreshToken, load: loadById, exchange: refresh })],
+  [
+    grantTypes.refreshToken,
+    grantOf({ needs: 'refreshToken', read: readRefreshToken, load: loadById, exchange: refresh }),
+  ],
 ])
 
 function loadById(context: Context, { authorizationId }: { authorizationId: string }) {

@@ -17,7 +17,7 @@ import { deleteUserSessions } from '../../sessions/operations/delete-user-sessio
 import { explainSignIn } from '../../pages/explain/explain-sign-in.ts'
 import { lockUser } from '../../directory/operations/user/lock-user.ts'
 import { unlockUser } from '../../directory/operations/user/unlock-user.ts'
-import { readSecret } from '../../directory/secrets/secret.ts'
+import { readCode } from '../authorization/sealed-code.ts'
 import { surplusAuthorizations } from '../authorization/surplus.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
@@ -28,6 +28,8 @@ import {
   noteApplication,
   nothingNewer,
   redirectUri,
+  longNonce,
+  sealedIn,
   told,
   Visitor,
 } from '../authorization/testing/visitors.ts'
@@ -77,11 +79,17 @@ async function person() {
   const userId = await addPerson(users, name)
   const browser = new Visitor(users)
   const first = await browser.signIn(await browser.begin({ clientId: 'online' }), name)
-  const { sessionId } = await stateOf(readSecret(users.keys, 'code', told(first).code!)![0]!)
-  return { userId, sessionId: sessionId as string, allow, come }
+  const { sessionId } = sealedIn(users, told(first).code!).granted
+  return { userId, sessionId, allow, come, leaveCode }
 
   async function allow(clientId: string, scope = 'openid profile offline_access') {
     await browser.decide(await browser.begin({ clientId, scope }), 'allow')
+  }
+
+  /** The id of what is stored with a code that nobody redeems. */
+  async function leaveCode() {
+    const { code } = told(await browser.authorize({ clientId: 'phone', nonce: longNonce }))
+    return readCode(users.keys, code!)!.authorizationId
   }
 
   /** Comes to an application, which gets tokens. `more`: what that presents beside the code. */
@@ -99,7 +107,7 @@ async function person() {
       codeVerifier: 'verifier',
       ...more,
     })
-    return { id: readSecret(users.keys, 'code', code!)![0]!, ...tokens, refreshToken: tokens.refreshToken! }
+    return { id: sealedIn(users, code!).authorizationId, ...tokens, refreshToken: tokens.refreshToken! }
   }
 }
 
@@ -454,16 +462,14 @@ describe('it ends', () => {
   })
 
   test('a day after a code that nobody used, and a month after its end, nothing is left of it but events', async () => {
-    const { userId, come } = await person()
+    const { userId, come, leaveCode } = await person()
     const { id } = await come()
-    const [unused] = await users.sql<{ id: string }[]>`
-      select id from aggregates where type = 'authorization' and state ->> 'userId' = ${userId} and not state ? 'redeemed'
-    `
+    const unused = await leaveCode()
     await pruneAuthorizations(users.sql)
-    expect(await stateOf(unused!.id)).toBeDefined()
+    expect(await stateOf(unused)).toBeDefined()
     await shiftClock(users.sql, '25 hours')
     await pruneAuthorizations(users.sql)
-    expect(await stateOf(unused!.id)).toBeUndefined()
+    expect(await stateOf(unused)).toBeUndefined()
     await deleteUserSessions.handle(users, { userId }, callIn('acme'))
     await Promise.all([surplusSessions, surplusAuthorizations].map(({ end }) => end(users)))
     await shiftClock(users.sql, '33 days')

@@ -119,7 +119,11 @@ const fromElsewhere = new Set<EndReason>(['signed-out', 'shut-out'])
 /** What an application has of a user. Another user's and another application's is none. */
 export async function judgeGiven(
   context: Context,
-  { userId, stage, found }: { userId: string; stage: LaterStage; found: Pick<Existing<Authorization>, 'state'> | undefined },
+  {
+    userId,
+    stage,
+    found,
+  }: { userId: string; stage: LaterStage; found: Pick<Existing<Authorization>, 'state'> | undefined },
   asked: Omit<SignedInUser, 'sessionId'>,
 ): Promise<Pick<Assessment, 'verdict' | 'facts'>> {
   const isOf = found?.state.userId === userId && found.state.applicationId === asked.application.id

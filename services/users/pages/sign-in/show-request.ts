@@ -157,7 +157,16 @@ async function nextPage(
   if (isForOwnAccount(row.parameters)) return enterAccount(context, { browser, row }, chosen)
   const { parameters, progress } = row
   const facts = requestFacts(asked, row.beganAt, progress)
-  const grantable = { stage: 'page', signedInUser, reads, browser, parameters, asked, facts, requestId: row.id } as const
+  const grantable = {
+    stage: 'page',
+    signedInUser,
+    reads,
+    browser,
+    parameters,
+    asked,
+    facts,
+    requestId: row.id,
+  } as const
   try {
     const granted = await grantCode(context, grantable, call)
     if (!('code' in granted)) return ask(granted)

@@ -7,13 +7,12 @@ import {
   redirectUri,
   requestOf,
   said,
+  sealedIn,
   told,
   Visitor,
 } from '../../openid/authorization/testing/visitors.ts'
 import { openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
-import { readSecret } from '../../directory/secrets/secret.ts'
-import type { Authorization } from '../../openid/events/authorization.ts'
 import { deleteBrowsers, findBrowser, renewAtOnce } from './session-cookie.ts'
 
 let database: TestDatabase
@@ -224,9 +223,7 @@ describe('a request is answered once:', () => {
     expect(leaving.answer).toMatchObject({ $case: 'formPost', value: { action: otherUri } })
     const { code, state } = told(leaving)
     expect(state).toBe('mine')
-    const [id] = readSecret(users.keys, 'code', code!)!
-    const { state: granted } = (await users.store.load<Authorization>('authorization', id!))!
-    expect(granted).toMatchObject({ redirectUri: otherUri, scope: 'openid email' })
+    expect(sealedIn(users, code!).granted).toMatchObject({ redirectUri: otherUri, scope: 'openid email' })
   })
 })
 

@@ -6,13 +6,12 @@ import {
   noteApplication,
   nothingNewer,
   said,
+  sealedIn,
   told,
   Visitor,
 } from '../../openid/authorization/testing/visitors.ts'
 import { deleteSession } from '../operations/delete-session.ts'
-import { readSecret } from '../../directory/secrets/secret.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
-import type { Authorization } from '../../openid/events/authorization.ts'
 import type { Session } from '../events/session.ts'
 
 let database: TestDatabase
@@ -35,8 +34,7 @@ afterAll(async () => {
 
 /** Whose code it is, and of which session. */
 async function comes(answer: PageAnswer) {
-  const [id] = readSecret(users.keys, 'code', told(answer)['code']!)!
-  const { userId, sessionId } = (await users.store.load<Authorization>('authorization', id!))!.state
+  const { userId, sessionId } = sealedIn(users, told(answer)['code']!).granted
   const session = (await users.store.load<Session>('session', sessionId))!.state
   expect(session.userId).toBe(userId)
   return { userId, sessionId }

@@ -46,7 +46,8 @@ export interface FoundBrowser {
 /** The browser of this value. Calls of the same moment share a statement. UNAVAILABLE STORE_UNAVAILABLE. */
 export function findBrowser(sql: Sql, value: string): Promise<FoundBrowser> {
   let find = finders.get(sql)
-  if (!find) finders.set(sql, (find = batchCalls((values) => findAll(sql, values), { span: { name: 'find browsers' } })))
+  if (!find)
+    finders.set(sql, (find = batchCalls((values) => findAll(sql, values), { span: { name: 'find browsers' } })))
   return find(value)
 }
 

@@ -4,6 +4,7 @@ import type { Copied } from '#gen/roster/grants/v1/internal_service'
 import { ShowAccountRequest as asksForAccount, type ShowAccountRequest } from '#gen/roster/users/v1/account_service'
 import type { AuthorizeRequest, PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { AuthorizeRequest as codec } from '#gen/roster/users/v1/sign_in_service'
+import { readCode, type SealedGrant } from '../sealed-code.ts'
 import type { OidcCopy } from '../../applications/application-copy.ts'
 import { endMySession } from '../../../pages/account/end-my-session.ts'
 import { leaveAccount } from '../../../pages/account/leave-account.ts'
@@ -245,3 +246,11 @@ export function said({ answer }: PageAnswer): string {
   if (answer?.$case === 'consent') return `consent ${answer.value.clickOnly ? 'click' : answer.value.scopes.join(' ')}`
   return answer?.$case ?? ''
 }
+
+/** What a code carries that was given at once. */
+export function sealedIn({ keys }: Pick<TestUsers, 'keys'>, code: string): SealedGrant {
+  return readCode(keys, code)!.sealed!
+}
+
+/** A nonce that is too long for a code that carries it, so that the authorization is stored with the code. */
+export const longNonce = 'n'.repeat(1024)
