@@ -127,7 +127,7 @@ describe('a person comes to an application:', () => {
     expect(said(page)).toBe('consent click')
     expect(told(await browser.authorize({ ...native, prompt: 'none' }))['error']).toBe('interaction_required')
     const leaving = await browser.decide(page, 'allow')
-    expect((await granted(told(leaving)['code']!)).redirectUri).toBe(native.redirectUri)
+    expect(granted(told(leaving)['code']!).redirectUri).toBe(native.redirectUri)
   })
 
   test('and may refuse, before and after signing in', async () => {
@@ -162,32 +162,32 @@ describe('a person comes to an application:', () => {
     const before = browser.cookie
     const leaving = await browser.choose(page, accounts[1]!.sessionId)
     expect(browser.cookie).not.toBe(before)
-    expect((await granted(told(leaving)['code']!)).userId).toBe(ada)
+    expect(granted(told(leaving)['code']!).userId).toBe(ada)
     expect(await eventsOf(accounts[1]!.sessionId)).toEqual(['created', 'chosen'])
     // The one that the application used last.
-    expect((await granted(told(await browser.authorize({ clientId: 'first', prompt: 'none' }))['code']!)).userId).toBe(
+    expect(granted(told(await browser.authorize({ clientId: 'first', prompt: 'none' }))['code']!).userId).toBe(
       ada,
     )
     expect(told(await browser.authorize({ clientId: 'client', prompt: 'none' }))['error']).toBe(
       'account_selection_required',
     )
     const hint = `{"id_token":{"sub":{"value":"${ada}"}}}`
-    expect((await granted(told(await browser.authorize({ claims: hint, prompt: 'none' }))['code']!)).userId).toBe(ada)
+    expect(granted(told(await browser.authorize({ claims: hint, prompt: 'none' }))['code']!).userId).toBe(ada)
   })
 
   test('with a fresh password where that is asked for: the same session goes on', async () => {
     const browser = visitor()
-    const first = await granted(told(await browser.signIn(await browser.begin({ clientId: 'first' }), 'ada'))['code']!)
+    const first = granted(told(await browser.signIn(await browser.begin({ clientId: 'first' }), 'ada'))['code']!)
     for (const fresh of [{ prompt: 'login' }, { maxAge: '0' }]) {
       const page = await browser.begin({ clientId: 'first', ...fresh })
       expect(page.answer).toMatchObject({ $case: 'signIn', value: { loginName: 'ada', nameIsFixed: true } })
-      const later = await granted(told(await browser.signIn(page, 'ada'))['code']!)
+      const later = granted(told(await browser.signIn(page, 'ada'))['code']!)
       expect(later.sessionId).toBe(first.sessionId)
       expect(Date.parse(later.authTime)).toBeGreaterThan(Date.parse(first.authTime))
     }
     expect(await eventsOf(first.sessionId)).toEqual(['created', 'factor.checked', 'factor.checked'])
     expect(
-      (await granted(told(await browser.authorize({ clientId: 'first', maxAge: '3600' }))['code']!)).sessionId,
+      granted(told(await browser.authorize({ clientId: 'first', maxAge: '3600' }))['code']!).sessionId,
     ).toBe(first.sessionId)
   })
 
@@ -205,7 +205,7 @@ describe('a person comes to an application:', () => {
     const scope = 'openid urn:zitadel:iam:org:domain:primary:ACME.example'
     const { code } = told(await browser.authorize({ clientId: 'first', scope }))
     // Later stages judge it again.
-    expect(await granted(code!)).toMatchObject({ organizationScope: 'acme' })
+    expect(granted(code!)).toMatchObject({ organizationScope: 'acme' })
     // Blanks too many separate nothing.
     for (const text of [` ${scope}  profile `, ' ', ''])
       expect(told(await browser.authorize({ clientId: 'first', scope: text }))['code']).toBeDefined()
@@ -227,7 +227,7 @@ describe('an application whose settings name an organization', () => {
       expect(told(await another.authorize({ ...request, prompt: 'none' }))['code']).toBeUndefined()
     }
     const asking = await browser.signIn(await browser.begin(ofAcme), 'ada')
-    const authorization = await granted(told(await browser.decide(asking, 'allow'))['code']!)
+    const authorization = granted(told(await browser.decide(asking, 'allow'))['code']!)
     expect(authorization).toMatchObject({ userId: ada, organizationScope: 'acme' })
     expect(said(await browser.begin(named('acme')))).toBe('consent urn:zitadel:iam:org:id:acme')
   })
