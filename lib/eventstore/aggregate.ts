@@ -152,7 +152,8 @@ function fromRow(row: Row, personal: Personal | undefined, fold = 0): Aggregate 
   }
 }
 
-function missing({ type, id }: AggregateKey): Aggregate {
+/** An aggregate that does not exist. */
+export function missing({ type, id }: AggregateKey): Aggregate<never> {
   const never = new Date(0)
   return { type, id, organizationId: '', sequence: 0, createdAt: never, changedAt: never, state: undefined }
 }

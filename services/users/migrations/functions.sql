@@ -42,10 +42,19 @@ $$;
 create or replace function return_turns(limits jsonb) returns void language plpgsql as $$
 begin
   perform set_config('synchronous_commit', 'off', true);
+  perform return_taken_turns(json_build_array(json_build_object('limits', limits)));
+end
+$$;
+
+-- The same, of the `limits` of all rows, with what a transaction writes beside its events.
+create or replace function return_taken_turns(rows json) returns void language plpgsql as $$
+begin
   update turns t set paid_until = t.paid_until - make_interval(secs => locked.pause)
   from (
     select key, l.pause from turns join (
-      select decode(key, 'hex') as key, pause from jsonb_to_recordset(limits) as l (key text, pause float8)
+      select decode(key, 'hex') as key, sum(pause) as pause
+      from json_to_recordset(rows) as r (limits jsonb), jsonb_to_recordset(limits) as l (key text, pause float8)
+      group by 1
     ) l using (key)
     order by key
     for update of turns
@@ -64,15 +73,89 @@ create or replace function note_browser_use(browser text, application text, sess
   update browser_sessions set used_at = roster_now() where browser_id = $1 and session_id = $3;
 $$;
 
--- The browser with this hash, or else a new one. The request that begins in it waits for the WAL, for both.
+-- The browser with this hash, or else a new one.
+create or replace function find_or_make_browser(new_id text, of_hash bytea) returns text language sql as $$
+  insert into browsers (id, hash, seen_at) values ($1, $2, roster_now())
+  on conflict (hash) do update set seen_at = excluded.seen_at returning id;
+$$;
+
+-- The same. What begins in it waits for the WAL, for both.
 create or replace function make_browser(new_id text, of_hash bytea) returns text language plpgsql as $$
-declare
-  found text;
 begin
   perform set_config('synchronous_commit', 'off', true);
-  insert into browsers (id, hash, seen_at) values (new_id, of_hash, roster_now())
-  on conflict (hash) do update set seen_at = excluded.seen_at returning id into found;
-  return found;
+  return find_or_make_browser(new_id, of_hash);
+end
+$$;
+
+-- Gives browsers another value, each where it still has this one.
+create or replace function renew_browsers(rows json) returns void language plpgsql as $$
+begin
+  update browsers b set hash = decode(r.new_hash, 'hex'), former_hash = b.hash, seen_at = roster_now(),
+    former_until = roster_now() + interval '60 seconds'
+  from json_to_recordset(rows) as r (id text, hash text, new_hash text)
+  where b.id = r.id and b.hash = decode(r.hash, 'hex');
+end
+$$;
+
+-- Gives browsers the session of a user. With more than ten, the one used least ends: its event follows, as that of a surplus
+-- session.
+create or replace function keep_browser_sessions(rows json) returns void language plpgsql as $$
+declare
+  kept record;
+begin
+  for kept in select * from json_to_recordset(rows) as r (browser_id text, user_id text, session_id text) loop
+    insert into browser_sessions (browser_id, user_id, session_id, used_at)
+    values (kept.browser_id, kept.user_id, kept.session_id, roster_now())
+    on conflict (browser_id, user_id) do update set session_id = excluded.session_id, used_at = excluded.used_at;
+
+    with surplus as (
+      delete from browser_sessions where browser_id = kept.browser_id and session_id in (
+        select session_id from browser_sessions
+        where browser_id = kept.browser_id and session_id <> kept.session_id
+        order by used_at desc offset 9
+      )
+      returning session_id
+    ), gone as (
+      delete from tokens where session_id <> '' and session_id in (select session_id from surplus)
+      returning session_id, user_id
+    )
+    insert into surplus_sessions (session_id, user_id) select session_id, user_id from gone on conflict do nothing;
+  end loop;
+end
+$$;
+
+-- Stores records of sign-ins. A person has a thousand at most: the oldest go.
+create or replace function keep_sign_in_records(rows json) returns void language plpgsql as $$
+declare
+  kept record;
+begin
+  for kept in select * from json_to_recordset(rows) as r (
+    user_id text, id text, session_id text, client_id text, factor text, partial boolean, client text
+  ) loop
+    delete from sign_in_records where user_id = kept.user_id and id <= (
+      select id from sign_in_records where user_id = kept.user_id order by id desc offset 999 limit 1
+    );
+    insert into sign_in_records (user_id, id, at, session_id, client_id, factors, partial, client)
+    values (kept.user_id, kept.id, roster_now(), kept.session_id, kept.client_id, array[kept.factor], kept.partial, kept.client);
+  end loop;
+end
+$$;
+
+-- Goes on with open requests: what the page of each shows next, its session, and its answer where it has one.
+create or replace function advance_requests(rows json) returns void language plpgsql as $$
+begin
+  update authorization_requests a
+  set progress = decode(r.progress, 'hex'), session_id = r.session_id, user_id = r.user_id, answer = r.answer
+  from json_to_recordset(rows) as r (id text, progress text, session_id text, user_id text, answer text)
+  where a.id = r.id and a.answer is null;
+end
+$$;
+
+-- The same as `note_browser_use` of each row.
+create or replace function note_browser_uses(rows json) returns void language plpgsql as $$
+begin
+  perform note_browser_use(browser_id, application_id, session_id)
+  from json_to_recordset(rows) as r (browser_id text, application_id text, session_id text);
 end
 $$;
 
@@ -105,6 +188,13 @@ begin
     returning t.session_id, t.user_id
   )
   insert into surplus_sessions (session_id, user_id) select session_id, user_id from gone on conflict do nothing;
+end
+$$;
+
+-- The same, as what a transaction writes beside its events.
+create or replace function keep_session_tokens(rows json) returns void language plpgsql as $$
+begin
+  perform store_session_tokens(rows::jsonb);
 end
 $$;
 

@@ -12,12 +12,14 @@ import { Superseded } from './browsers/superseded.ts'
 import type { Session } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
 import { factorKinds } from './factors/kinds.ts'
-import { recordFactor } from './record-factor.ts'
+import { type NewSession, recordFactor, type Target } from './record-factor.ts'
 
 /** What is stored with a session, and what must hold then. */
 export interface Along {
-  writes(session: { sessionId: string; userId: string }): Write[]
+  writes(session: NewSession): Write[]
   guards: Guard[]
+  /** Reads what the writes depend on, together with what the session does. */
+  prepare?: (() => Promise<NonNullable<Target['known']>>) | undefined
   /** The client id of the application that the user signs in to. */
   clientId?: string | undefined
   /** The person wants to stay signed in. */
@@ -42,9 +44,10 @@ export async function openBrowserSession(
   // By a second factor the value is a random one: who saw the former value and knows the password gets no session with both.
   const { newValue, writes, guard } = isFirst ? renewValueFor(keys, browser, userId) : renewValue(browser)
   const known = browser.sessions.find((session) => session.userId === userId)
-  const [found, user] = await Promise.all([
+  const [found, user, prepared] = await Promise.all([
     known && store.load<Session>('session', known.sessionId),
     store.load<User>('user', userId),
+    along.prepare?.(),
   ])
   // The row of the sign-in may be one of the former release, which did not count.
   const goesOn = found && !found.state.ended && outlives(user?.state, found.id, found.state.signOuts ?? 0)
@@ -61,23 +64,14 @@ export async function openBrowserSession(
       clientId: along.clientId,
       keep: along.keep,
       gone: new Superseded(),
-      writes: (session) => [...keepSession(browser, userId, session.sessionId), ...writes, ...along.writes(session)],
+      known: prepared,
+      writes: (session) => [keepSession(browser, userId, session.sessionId), ...writes, ...along.writes(session)],
       guards: [guard, ...along.guards],
     },
     call,
   )
-  // A session that goes on in its browser is none of another one.
-  if (!goesOn || !isFirst) await noteLater(context, factor.user, browser, missingFactors)
+  // A session that goes on in its browser is none of another one. Of one that still lacks a factor nothing is told.
+  if ((!goesOn || !isFirst) && missingFactors.length === 0)
+    context.afterResponse.run(userId, () => noteBrowser(context, factor.user, browser.id))
   return { newValue, sessionId, missingFactors }
-}
-
-// Of one that still lacks a factor nothing is told. A failure is logged alone: the person is signed in.
-async function noteLater(
-  context: Context,
-  user: ProvedFactor['user'],
-  { id }: Browser,
-  missing: readonly unknown[],
-): Promise<void> {
-  if (missing.length > 0) return
-  await noteBrowser(context, user, id).catch((err: unknown) => context.log.warn({ err }, 'work after a sign-in failed'))
 }

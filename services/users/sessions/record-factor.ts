@@ -3,8 +3,16 @@ import { v7 as uuid } from 'uuid'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
 import type { Write } from '#lib/database/database'
-import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
+import {
+  type Aggregate,
+  type AggregateKey,
+  details,
+  type Existing,
+  missing,
+  type Read,
+} from '#lib/eventstore/aggregate'
 import type { Decision, Guard } from '#lib/eventstore/command'
+import type { ReadBy, Reads } from '#lib/eventstore/reads'
 import type { Call } from '#lib/rpc/headers'
 import { isBesideFormer } from '#lib/schema/releases'
 import { isOpen, type OrganizationStatus } from '../../organization-status.ts'
@@ -15,7 +23,7 @@ import { beganSinceOpen, statuses } from '../directory/organizations/statuses.ts
 import { credentialsInvalid } from '../directory/passwords/check-password.ts'
 import { isActive } from '../directory/states/user-state.ts'
 import { hashToken, newToken } from '../directory/tokens/token.ts'
-import type { Session, SessionEvent } from './events/session.ts'
+import { evolveSession, type Session, type SessionEvent, sessionKey } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
@@ -27,7 +35,7 @@ import { sessionNotFound, storeSession } from './sessions.ts'
 /** The session that a factor comes to, and what is stored with it. */
 export interface Target {
   /** The session that goes on. Undefined: another one begins. */
-  session: Existing<Session> | undefined
+  session: Read<Existing<Session>> | undefined
   /** Of one that begins: its id. Default: a new one. */
   sessionId?: string
   /** Seconds; at most as long as every session, or as one that may be kept. */
@@ -40,8 +48,19 @@ export interface Target {
   clientId?: string | undefined
   /** The error where the session that goes on has changed, or is over. Default: SESSION_NOT_FOUND. */
   gone?: Error
-  writes?(session: { sessionId: string; userId: string }): Write[]
+  /** Aggregates that the writes depend on, as they were read, and the policy of the user's organization. */
+  known?: { reads: Reads; read: Read<Aggregate>[]; policy: LoginPolicy } | undefined
+  writes?(recorded: NewSession): Write[]
   guards?: Guard[]
+}
+
+/** A session with its new factor, before it is stored, and the `reads` of its target. */
+export interface NewSession {
+  sessionId: string
+  userId: string
+  session: Aggregate<Session>
+  found: ReadBy<Reads>
+  now: Date
 }
 
 export interface RecordedFactor {
@@ -65,10 +84,10 @@ export async function recordFactor(
 ): Promise<RecordedFactor> {
   const { config, sql, store } = context
   const [policy, record] = await Promise.all([
-    loadLoginPolicy(context, organizationId),
+    target.known?.policy ?? loadLoginPolicy(context, organizationId),
     openRecord(context, { userId, kind, clientId: target.clientId }, client),
   ])
-  const known = target.session
+  const { session: known, known: { reads = {}, read = [] } = {} } = target
   const isOfBrowser = target.browserId !== undefined
   const sessionId = known?.id ?? target.sessionId ?? uuid()
   const sessionToken = newToken()
@@ -78,8 +97,11 @@ export async function recordFactor(
     aggregate: { type: 'session', id: sessionId },
     // If-Match is left out: a mismatch would reveal a right factor and leave no session.
     call: { caller: { ...caller, userId }, requestId, deadline, ...(once && !known && { once }) },
-    reads: { user: userKey(userId), status: statuses.key(organizationId) },
-    decide(session: Aggregate<Session>, now, { user: { state }, status }): Decision<SessionEvent, Recorded> {
+    reads: { ...reads, user: userKey(userId), status: statuses.key(organizationId) },
+    known: [...read, known ?? { ...missing(sessionKey(sessionId)), readAt: read[0]?.readAt ?? new Date(0) }],
+    decide(session: Aggregate<Session>, now, found): Decision<SessionEvent, Recorded> {
+      const { user, status } = found as ReadBy<{ user: AggregateKey<User>; status: AggregateKey<OrganizationStatus> }>
+      const { state } = user
       if (!isActive(state) || !holds(state) || !isOpen(status)) throw credentialsInvalid()
       if (known && !goesOn(session, { known, isOfBrowser }, state, status)) throw target.gone ?? sessionNotFound()
       const wasKept = session.state?.kept === true
@@ -104,6 +126,8 @@ export async function recordFactor(
       const token = known
         ? renewToken(sessionId, isOfBrowser ? undefined : sessionToken, { end, partial })
         : storeSession(sessionToken, row, config.SESSIONS_PER_USER)
+      const created = known ? {} : { createdAt: now, organizationId }
+      const after = { ...session, ...created, state: evolveSession(session.state, event, now) }
       return {
         organizationId,
         events: [event],
@@ -111,7 +135,7 @@ export async function recordFactor(
           token,
           ...record(sessionId, partial === true),
           ...factor.writes,
-          ...(target.writes?.({ sessionId, userId }) ?? []),
+          ...(target.writes?.({ sessionId, userId, session: after, found, now }) ?? []),
         ],
         guards: [...factor.guards, ...(target.guards ?? [])],
         uses: factor.uses,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { v7 as uuid } from 'uuid'
 import type { RosterError } from '#lib/errors'
-import type { Transaction } from '#lib/database/database'
+import { callFunction, type Transaction } from '#lib/database/database'
 import { anonymous } from '#lib/rpc/caller'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
@@ -134,8 +134,8 @@ describe('a surplus session of a user', () => {
         sessionId: uuid(),
         expiresAt: new Date(Date.now() + day),
       }
-      const { row: stored, into } = storeSession(newToken(), row, 3)
-      return into(sql as Transaction, [stored])
+      const { row: stored, calls } = storeSession(newToken(), row, 3)
+      return callFunction(sql as Transaction, calls([stored])[0]!)
     }
     let second: PromiseLike<unknown> | undefined
     await users.sql.begin(async (transaction) => {

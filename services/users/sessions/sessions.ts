@@ -1,8 +1,9 @@
-import { type Fragment, type Insert, orUnavailable, readNow, type Sql, type Transaction } from '#lib/database/database'
+import { type ByFunction, type Fragment, orUnavailable, readNow, type Sql } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision, Outcome } from '#lib/eventstore/command'
 import { RosterError } from '#lib/errors'
 import type { Context } from '../context.ts'
+import { rowsFor } from '../row-function.ts'
 import { type TokenRow, tokenRow } from '../directory/tokens/token.ts'
 import type { Session, SessionEvent } from './events/session.ts'
 
@@ -14,13 +15,11 @@ const portion = 1000
  * Stores the token of a new session by its hash alone. A user may have at most `most` living sessions. The tokens of
  * the oldest surplus ones go in the same transaction, wherever they were made. `surplusSessions` adds their events.
  */
-export function storeSession(token: string, row: TokenRow, most: number): Insert {
-  return { row: { ...tokenRow(token, row), most }, into: insertSessions }
+export function storeSession(token: string, row: TokenRow, most: number): ByFunction {
+  return keepToken({ ...tokenRow(token, row), most })
 }
 
-function insertSessions(sql: Transaction, rows: object[]) {
-  return sql`select store_session_tokens(${JSON.stringify(rows)}::text::jsonb)`
-}
+const keepToken = rowsFor<object>('keep_session_tokens')
 
 /** The command that ends a session. Its answer: whether it was there. */
 export function endSession(id: string) {

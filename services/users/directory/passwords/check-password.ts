@@ -1,3 +1,4 @@
+import type { ByFunction } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
@@ -21,6 +22,9 @@ export interface Attempted {
 /** A user whose password was right. */
 export interface Proved {
   user: LoginUser
+  takeBack(): Promise<void>
+  /** Takes the attempt back with what the password opens. */
+  takingBack: ByFunction
   /** Once the session exists. A failure is logged alone. */
   rememberAddress(): Promise<void>
 }
@@ -30,7 +34,7 @@ export interface Proved {
  * SIGN_IN_THROTTLED, PASSWORDS_THROTTLED.
  */
 export async function checkPassword(context: Context, attempted: Attempted, call: Call): Promise<Proved> {
-  const { user, known, takeBack, takeBackGuess } = await beginAttempt(context, attempted, call)
+  const { user, known, takeBack, takingBack, takeBackGuess } = await beginAttempt(context, attempted, call)
   // A user who may not sign in gets the same answer as a user without a password, after the same time.
   const hash = user && isActive(user.state) ? user.hash : null
   const place = {
@@ -46,9 +50,10 @@ export async function checkPassword(context: Context, attempted: Attempted, call
     recordLater(context, place.lane, user, call)
     throw credentialsInvalid()
   }
-  await takeBack()
   return {
     user,
+    takeBack,
+    takingBack,
     rememberAddress: () =>
       rememberAddress(context, user.userId, call.clientAddress, known).catch((err: unknown) =>
         context.log.warn({ err }, 'work after a sign-in failed'),

@@ -1,3 +1,4 @@
+import type { ByFunction } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import { canonicalName } from '#lib/search/canonical-name'
 import type { Context } from '../../context.ts'
@@ -8,6 +9,7 @@ import {
   type NamedRateLimit,
   networkOf,
   rateLimitsFor,
+  returningToBuckets,
   returnToBuckets,
   takeFromBuckets,
 } from './token-buckets.ts'
@@ -16,6 +18,8 @@ import {
 export interface Attempt {
   /** Takes the attempt back, since it succeeded. */
   takeBack(): Promise<void>
+  /** The same, beside the events of what it succeeded in. */
+  takingBack: ByFunction
   /**
    * Takes the attempt back where its password was not checked. It still counts for its address, because too many
    * attempts from there are the reason.
@@ -52,7 +56,11 @@ export async function countAttempt(
       retryAfter,
     })
   const ofGuess = limits.filter((_, index) => !['address', 'network'].includes(named[index]!.name[0]!))
-  return { takeBack: () => returnToBuckets(sql, limits), takeBackGuess: () => returnToBuckets(sql, ofGuess) }
+  return {
+    takeBack: () => returnToBuckets(sql, limits),
+    takingBack: returningToBuckets({ limits }),
+    takeBackGuess: () => returnToBuckets(sql, ofGuess),
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { orUnavailable, type Sql } from '#lib/database/database'
 import type { Keyring } from '#lib/encryption/keys'
+import { rowsFor } from '../../row-function.ts'
 
 /**
  * A rate limit, as a token bucket: it holds `most` tokens at the most, and gets one back after each pause. The table
@@ -79,6 +80,9 @@ export async function takeFromBuckets(sql: Sql, limits: RateLimit[]): Promise<nu
 export async function returnToBuckets(sql: Sql, limits: RateLimit[]): Promise<void> {
   await orUnavailable(sql`select return_turns(${JSON.stringify(limits)}::text::jsonb)`)
 }
+
+/** The same beside the events of a transaction. */
+export const returningToBuckets = rowsFor<{ limits: RateLimit[] }>('return_taken_turns')
 
 /** Deletes the rows of buckets that are full again. */
 export async function deleteFullBuckets(sql: Sql): Promise<void> {

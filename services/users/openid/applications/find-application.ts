@@ -1,4 +1,5 @@
 import { batchCalls } from '#lib/batch-calls'
+import { type Cache, createCache } from '#lib/cache'
 import { orUnavailable, type Sql } from '#lib/database/database'
 import type { Origin } from '#lib/eventstore/command'
 import { isOpen, type OrganizationStatus } from '../../../organization-status.ts'
@@ -63,22 +64,50 @@ async function askForApplication(
       : ({ $case: 'applicationId', value: name.applicationId } as const)
   const { copied } = await grants.lookupApplication({ by }, { requestId, deadline })
   await noteCopies({ sql, store }, copied, { caller: { userId: '' }, requestId, deadline })
+  forgetApplications(sql)
   return copied.length > 0 ? loadApplication(sql, name) : undefined
 }
 
 /**
  * The application as users knows it, with its project; undefined where it knows none, or a removed one. Decisions compare
- * the closures again. Calls of the same moment share a statement. UNAVAILABLE STORE_UNAVAILABLE.
+ * the closures again. It may be a moment old, unless this replica has noted another one since. Calls of the same moment
+ * share a statement. UNAVAILABLE STORE_UNAVAILABLE.
  */
 export async function loadApplication(sql: Sql, name: ApplicationName): Promise<KnownApplication | undefined> {
-  let load = loaders.get(sql)
-  if (!load)
-    loaders.set(sql, (load = batchCalls((names) => loadRows(sql, names), { span: { name: 'load applications' } })))
-  const row = await load(name)
-  return row && !('removed' in row.state) ? knownAs(row, row.state) : undefined
+  const { load, cache } = loaderOf(sql)
+  const key = 'clientId' in name ? `client ${name.clientId}` : `application ${name.applicationId}`
+  return (
+    cache.get(key) ??
+    cache.obtain(key, async () => {
+      const row = await load(name)
+      const value = row && !('removed' in row.state) ? knownAs(row, row.state) : undefined
+      return { value, ...(value === undefined && { until: 0 }) }
+    })
+  )
 }
 
-const loaders = new WeakMap<Sql, (name: ApplicationName) => Promise<Row | undefined>>()
+/** Forgets what was read before another copy was noted. */
+export function forgetApplications(sql: Sql): void {
+  loaders.get(sql)?.cache.clear()
+}
+
+interface Loader {
+  load(name: ApplicationName): Promise<Row | undefined>
+  cache: Cache<KnownApplication | undefined>
+}
+
+/** Milliseconds: the requests of one sign-in that follow each other at once, and those of others beside it. */
+const freshFor = 100
+const loaders = new WeakMap<Sql, Loader>()
+
+function loaderOf(sql: Sql): Loader {
+  let loader = loaders.get(sql)
+  if (!loader) {
+    const load = batchCalls((names: ApplicationName[]) => loadRows(sql, names), { span: { name: 'load applications' } })
+    loaders.set(sql, (loader = { load, cache: createCache({ capacity: 200, maxAge: freshFor }) }))
+  }
+  return loader
+}
 
 async function loadRows(sql: Sql, names: ApplicationName[]): Promise<(Row | undefined)[]> {
   const clientIds = names.flatMap((name) => ('clientId' in name ? name.clientId : []))

@@ -3,7 +3,7 @@ import { orUnavailable } from '#lib/database/database'
 import { limitsHit } from '#lib/limits-hit'
 import type { Call } from '#lib/rpc/headers'
 import { createBucket, createRecent, wait, wear } from '#lib/token-bucket'
-import { type Browser, makeBrowser, seeBrowser } from '../../sessions/browsers/session-cookie.ts'
+import { type Browser, newCookie, seeBrowser } from '../../sessions/browsers/session-cookie.ts'
 import type { Context } from '../../context.ts'
 import type { Lack } from '../judge/judge.ts'
 import { issuerOf } from '../../directory/issuer.ts'
@@ -139,10 +139,11 @@ export async function storeRequest(
   { clientAddress }: Call,
 ): Promise<PageAnswer> {
   if (browser) await seeBrowser(context.sql, browser)
-  const { browser: bound, newValue } = browser ? { browser, newValue: '' } : await makeBrowser(context.sql, value)
+  const made = browser ? undefined : newCookie(value)
   const id = await beginRequest(context, {
     parameters,
-    browserId: bound.id,
+    browserId: browser?.id,
+    ...(made && { newBrowser: made.hash }),
     address: candidates.length > 0 ? '' : clientAddress,
     sessionId: chosen?.signedInUser.sessionId,
     userId: chosen?.signedInUser.userId,
@@ -152,5 +153,5 @@ export async function storeRequest(
     const registration = emptyRegistration(parameters.loginHint)
     await orUnavailable(advance(context.keys, id, { registration })(context.sql))
   }
-  return { ...toPage(id), newBrowser: newValue }
+  return { ...toPage(id), newBrowser: made?.newValue ?? '' }
 }

@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
 import { orUnavailable, type Write } from '#lib/database/database'
+import type { Keyring } from '#lib/encryption/keys'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
@@ -50,7 +51,9 @@ export async function grantCode(
   const verdict = judge(stage, factsFrom(signedInUser, reads, facts, now), now)
   if (!isAllowed(verdict)) return verdict
   const id = uuid()
-  const code = await sealed(context, id, grantable, verdict, now)
+  // A replica of the former release could not redeem it.
+  const isBeside = await isBesideFormer(context.sql)
+  const code = isBeside ? undefined : sealGrant(context.keys, id, grantable, verdict, now)
   if (code === undefined) return grantStored(context, id, grantable, call)
   if (requestId !== undefined && !(await closeRequest(context.sql, requestId, 'given'))) throw new Superseded()
   await keepUse(context, grantable)
@@ -58,16 +61,14 @@ export async function grantCode(
   return { code }
 }
 
-/** A code that carries what is granted. Undefined where it has to be stored. */
-export async function sealed(
-  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
+/** A code that carries what is granted. Undefined where it would be too long. */
+export function sealGrant(
+  keys: Keyring,
   authorizationId: string,
   grantable: Pick<Grantable, 'parameters' | 'asked'>,
   allowed: Allowed,
   now: Date,
-): Promise<string | undefined> {
-  // A replica of the former release could not redeem it.
-  if (await isBesideFormer(sql)) return undefined
+): string | undefined {
   const { nonce } = grantable.parameters
   const { organizationId } = allowed
   const grant = { authorizationId, organizationId, granted: granted(allowed, grantable), nonce }

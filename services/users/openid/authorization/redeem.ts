@@ -1,6 +1,6 @@
 import type { IssueTokenRequest, IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import { orUnavailable } from '#lib/database/database'
-import type { Aggregate, Read } from '#lib/eventstore/aggregate'
+import { type Aggregate, missing } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
@@ -62,7 +62,10 @@ export async function redeemCode(
       aggregate: { type: authorizationType, id: authorization.id },
       reads: factKeys(signedInUser),
       // One that nothing is stored of is as missing as it was read.
-      known: [...Object.values(reads), ...(authorization.sequence > 0 ? [authorization] : [missing(authorization)])],
+      known: [
+        ...Object.values(reads),
+        authorization.sequence > 0 ? authorization : { ...missing(authorization), readAt: authorization.readAt },
+      ],
       call: { caller: { userId: signedInUser.userId }, requestId, deadline },
       decide(
         { state: stored, sequence, createdAt }: Aggregate<Authorization>,
@@ -133,11 +136,6 @@ class Unused extends Error {
     this.sealed = sealed
     this.reason = reason
   }
-}
-
-function missing({ type, id, readAt }: LoadedAuthorization['authorization']): Read<Aggregate> {
-  const never = new Date(0)
-  return { type, id, organizationId: '', sequence: 0, createdAt: never, changedAt: never, state: undefined, readAt }
 }
 
 /** What is wrong with the use of a valid code. */

@@ -18,8 +18,11 @@ export async function registeringOrganization(
   const organizationId = asked.organizationScope ?? project.organizationId
   // A sign-in to Roster itself.
   if (organizationId === '') return undefined
-  const { allowRegister } = await loadLoginPolicy(context, organizationId)
-  return allowRegister && (await isOrganizationOpen(context, organizationId)) ? organizationId : undefined
+  const [{ allowRegister }, isOpen] = await Promise.all([
+    loadLoginPolicy(context, organizationId),
+    isOrganizationOpen(context, organizationId),
+  ])
+  return allowRegister && isOpen ? organizationId : undefined
 }
 
 /** Whether there is such an organization: any request can write an id into a scope. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { v7 as uuid } from 'uuid'
 import type {
   CodeError,
   InvitationError,
@@ -6,18 +7,21 @@ import type {
   RegistrationError,
   SignInError,
 } from '#gen/roster/users/v1/sign_in_service'
-import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
+import { type ByFunction, orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import type { Keyring } from '#lib/encryption/keys'
 import type { Guard } from '#lib/eventstore/command'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
+import { rowsFor } from '../../row-function.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import type { KeptParameters, Parameters } from './parameters.ts'
 
 /** An authorization request that waits for its answer, or had it; or a request to sign out. */
 export interface RequestRow<P = Parameters> {
   id: string
+  /** Null where a login application finishes it. */
+  browserId: string | null
   parameters: P
   /** The session that was chosen for it, and its user. */
   sessionId: string | null
@@ -67,6 +71,8 @@ export interface Progress {
   invitation?: { givenName: string; familyName: string; error: InvitationError; retryAt?: string }
   /** The code of a second factor was mailed, and what was wrong with the last one. */
   code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined }
+  /** The code that a right password gave, and when, RFC 3339: the same password gets it again. */
+  given?: { code: string; at: string }
   /** The person chose the account for this request. */
   chosen?: boolean | undefined
   /** What the person decided on this request. */
@@ -92,6 +98,8 @@ const unit = 4096
 export interface NewRequest {
   parameters: KeptParameters
   browserId: string | undefined
+  /** The value of the cookie of a browser that may have to be made with it. Then there is no `browserId`. */
+  newBrowser?: Buffer
   /** Empty where it does not count for its address. */
   address: string
   sessionId?: string | undefined
@@ -102,16 +110,17 @@ export interface NewRequest {
 
 /** Stores a request, and returns its id. Where the browser or the address has too many, the oldest go. */
 export async function beginRequest({ sql, keys }: Pick<Context, 'sql' | 'keys'>, begun: NewRequest): Promise<string> {
-  const { parameters, browserId, address, sessionId, userId, restarts = false, finishedBy } = begun
+  const { parameters, browserId, newBrowser, address, sessionId, userId, restarts = false, finishedBy } = begun
   // Login applications of the reference system know theirs by this beginning.
   const id = `${finishedBy ? 'V2_' : ''}${randomBytes(16).toString('base64url')}`
   const text = JSON.stringify(parameters)
   const network = networkOf(address)
   await orUnavailable(sql`
-    select begin_authorization_request(${id}, ${browserId ?? null}, ${address ? macOf(keys, address) : null},
+    select begin_authorization_request(${id},
+      ${newBrowser ? sql`find_or_make_browser(${uuid()}, ${newBrowser})` : sql`${browserId ?? null}::text`}, ${address ? macOf(keys, address) : null},
       ${network === undefined ? null : macOf(keys, network)}, ${Math.ceil(Buffer.byteLength(text) / unit)},
       ${keys.encrypt(purpose, text)}, ${sessionId ?? null}, ${userId ?? null}, ${restarts},
-      ${browserId === undefined && !finishedBy ? postedLifetime : lifetime}, ${bounds.ofBrowser}, ${bounds.ofAddress},
+      ${browserId === undefined && !newBrowser && !finishedBy ? postedLifetime : lifetime}, ${bounds.ofBrowser}, ${bounds.ofAddress},
       ${bounds.ofNetwork}, ${finishedBy ?? null})
   `)
   return id
@@ -139,11 +148,11 @@ export async function takePosted<P extends KeptParameters>(
 /** `isSignIn` or `isSignOut`. */
 export type IsOf<P extends KeptParameters> = (parameters: KeptParameters) => parameters is P
 
-type Finder = { browserId: string } | 'login-client' | 'explanation'
+type Finder = { browserId: string } | 'page' | 'login-client' | 'explanation'
 
 /**
  * A request of this browser; or one that a login application finishes. Neither is known to the other. An explanation
- * knows both.
+ * knows both. `page`: of any browser, which the caller compares.
  */
 export async function findRequest<P extends KeptParameters>(
   { sql, keys }: Pick<Context, 'sql' | 'keys'>,
@@ -152,7 +161,7 @@ export async function findRequest<P extends KeptParameters>(
   isOf: IsOf<P>,
 ): Promise<RequestRow<P> | undefined> {
   const [row] = await orUnavailable(sql<StoredRow[]>`
-    select id, parameters, session_id as "sessionId", user_id as "userId", progress, answer, restarts, began_at as "beganAt",
+    select id, browser_id as "browserId", parameters, session_id as "sessionId", user_id as "userId", progress, answer, restarts, began_at as "beganAt",
       expires_at as "expiresAt", expires_at <= roster_now() as "isOver"
     from authorization_requests
     where id = ${id} and ${ofOne(sql, by)}
@@ -165,6 +174,7 @@ export async function findRequest<P extends KeptParameters>(
 
 function ofOne(sql: Sql, by: Finder) {
   if (by === 'explanation') return sql`true`
+  if (by === 'page') return sql`finished_by is null and browser_id is not null`
   return by === 'login-client' ? sql`finished_by = ${by}` : sql`finished_by is null and browser_id = ${by.browserId}`
 }
 
@@ -188,6 +198,26 @@ export function advance(
     where id = ${id} and answer is null
   `
 }
+
+/** The same beside the events of a transaction. `answer`: the request gets it. */
+export function advancing(
+  keys: Keyring,
+  id: string,
+  progress: Progress,
+  { sessionId, userId }: { sessionId: string; userId: string },
+  answer: 'given' | null = null,
+): ByFunction {
+  const text = keys.encrypt(purpose, JSON.stringify(progress)).toString('hex')
+  return advanceRow({ id, progress: text, session_id: sessionId, user_id: userId, answer })
+}
+
+const advanceRow = rowsFor<{
+  id: string
+  progress: string
+  session_id: string
+  user_id: string
+  answer: 'given' | null
+}>('advance_requests')
 
 /** Gives a request to another browser. */
 export function moveRequest(id: string, { from, to }: { from: string; to: string }): Statement {

@@ -53,7 +53,7 @@ function choose(
       return {
         events: [{ type: 'chosen', payload: { userId, applicationId: application.id } }],
         writes: [
-          ...keepSession(browser, userId, sessionId),
+          keepSession(browser, userId, sessionId),
           ...writes,
           advance(keys, row.id, { chosen: true }, { sessionId, userId }),
         ],

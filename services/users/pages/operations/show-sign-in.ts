@@ -5,8 +5,10 @@ import { openRequest, signingIn } from '../sign-in/opened-request.ts'
 import { showRequest } from '../sign-in/show-request.ts'
 import { requestUnknown } from '../sign-in/way-back.ts'
 import type { Context } from '../../context.ts'
+import { rememberReads } from '../../remember-reads.ts'
 
-export async function showSignIn(context: Context, request: ShowSignInRequest, call: Call): Promise<PageAnswer> {
+export async function showSignIn(own: Context, request: ShowSignInRequest, call: Call): Promise<PageAnswer> {
+  const context = rememberReads(own)
   const opened = await openRequest(context, request, signingIn)
   return opened
     ? branded(context, await showRequest(context, opened, call), opened.row.parameters)

@@ -2,14 +2,30 @@ import { type PageAnswer, SignInError, type SignInRequest } from '#gen/roster/us
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import { toPage } from '../../openid/authorization/answer.ts'
+import { answerApplication, toPage } from '../../openid/authorization/answer.ts'
+import { codeLifetime } from '../../openid/authorization/grant-code.ts'
+import { readCode } from '../../openid/authorization/sealed-code.ts'
+import { authorizationType } from '../../openid/events/authorization.ts'
+import { isForOwnAccount } from '../../openid/request/parameters.ts'
+import type { Asked, RequestedApplication, Unanswerable } from '../../openid/request/read-parameters.ts'
+import { prepareAnswer } from '../sign-in/answer-at-once.ts'
+import { branded } from '../sign-in/branded.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { onlyOrganization } from '../../openid/request/request-organization.ts'
-import { closeRequest, emptyRegistration, advance, type Progress } from '../../openid/request/request-row.ts'
-import { fixedPerson, requestStateOf } from '../sign-in/request-state.ts'
+import {
+  closeRequest,
+  emptyRegistration,
+  advance,
+  type Progress,
+  type RequestRow,
+} from '../../openid/request/request-row.ts'
+import { fixedPerson, type RequestState, requestStateOf } from '../sign-in/request-state.ts'
 import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
+import { isReplacedBy, renewValueFor } from '../../sessions/browsers/session-cookie.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
+import { issuerOf } from '../../directory/issuer.ts'
+import { checkPassword } from '../../directory/passwords/check-password.ts'
 import { factorKinds } from '../../sessions/factors/kinds.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { mailCode } from './check-code.ts'
@@ -17,10 +33,12 @@ import { findUserById } from '../../directory/login-names/login-user.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
 
 export async function signIn(context: Context, request: SignInRequest, call: Call): Promise<PageAnswer> {
-  const opened = await openForm(context, request, signingIn, { takesFormer: request.action === 'sign-in' })
+  const isByPassword = request.action === 'sign-in'
+  const opened = await openForm(context, request, signingIn, { takesFormer: isByPassword, takesGiven: isByPassword })
   if ('answer' in opened) return opened.answer
   const { row, now } = opened
   const page = toPage(row.id)
+  if (row.answer) return giveAgain(context, opened, request, call)
   if (request.action === 'cancel') {
     await closeRequest(context.sql, row.id, 'cancelled')
     return page
@@ -36,9 +54,10 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
     return page
   }
   try {
-    return { ...page, newBrowser: await proceed(context, opened, request, call) }
+    return await proceed(context, opened, request, call)
   } catch (error) {
-    if (error instanceof Superseded) return page
+    // Two clicks at once: the other one gave the answer.
+    if (error instanceof Superseded) return giveLatest(context, request, call)
     const failure = failureOf(error, now)
     if (!failure) throw error
     await next({
@@ -52,13 +71,12 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
   }
 }
 
-// Returns the new value of the cookie.
 async function proceed(
   context: Context,
   opened: OpenedRequest,
   { loginName, password: text, keep }: SignInRequest,
   call: Call,
-): Promise<string> {
+): Promise<PageAnswer> {
   const { row } = opened
   const state = await requestStateOf(context, opened, call)
   const fixed = fixedPerson(state)
@@ -71,15 +89,23 @@ async function proceed(
       : { loginName, text },
     { ...call, organizationId: onlyOrganization(row.parameters.scope, application) ?? '' },
   )
-  const { browser, newValue, sessionId, missingFactors } = await signInToRequest(
+  const answerable = answerableAtOnce(row, state)
+  const { browser, newValue, sessionId, missingFactors, answered } = await signInToRequest(
     context,
     opened,
     proved,
     keep === 'on',
     call,
+    answerable && ((at) => prepareAnswer(context, row, answerable, proved.user, at, call)),
   )
   const { userId, organizationId } = proved.user
-  await Promise.all([proved.settle?.(), surplusSessions.settle(context, userId)])
+  context.afterResponse.run(userId, async () => {
+    await Promise.all([proved.settle?.(), surplusSessions.settle(context, userId)])
+  })
+  if (answered) {
+    answered.log()
+    return { ...leave(context, row, answered.code!), brand: answered.brand, newBrowser: newValue }
+  }
   // Its page then has the field at once.
   if (missingFactors.includes(factorKinds['otp-email'].method)) {
     const code = await mailCode(
@@ -90,7 +116,57 @@ async function proceed(
     )
     await orUnavailable(advance(context.keys, row.id, { chosen: true, code })(context.sql))
   }
-  return newValue
+  return { ...toPage(row.id), newBrowser: newValue }
+}
+
+// The own account, an invitation and a faulty request have pages of their own.
+function answerableAtOnce(
+  { parameters }: RequestRow,
+  state: RequestState | Unanswerable,
+): (RequestedApplication & { asked: Asked }) | undefined {
+  if ('notice' in state || !state.asked || state.mistake) return undefined
+  if (isForOwnAccount(parameters) || parameters.invitation) return undefined
+  return { ...state.requested, asked: state.asked }
+}
+
+function leave({ config }: Context, { parameters }: RequestRow, code: string): PageAnswer {
+  return answerApplication(issuerOf(config), parameters, { code }, true)
+}
+
+async function giveLatest(context: Context, request: SignInRequest, call: Call): Promise<PageAnswer> {
+  const opened = await openForm(context, request, signingIn, { takesFormer: true, takesGiven: true })
+  if ('answer' in opened) return opened.answer
+  return opened.row.answer ? giveAgain(context, opened, request, call) : toPage(opened.row.id)
+}
+
+// Two clicks, or an answer that was lost: the same right password gives the same code again, as long as it is good and was
+// not redeemed. A former value of the cookie does not stand for a second factor.
+async function giveAgain(
+  context: Context,
+  { row, browser, now }: OpenedRequest,
+  { password }: SignInRequest,
+  call: Call,
+): Promise<PageAnswer> {
+  const page = toPage(row.id)
+  const { code, at } = row.progress.given!
+  const { userId, parameters } = row
+  const { authorizationId, sealed } = readCode(context.keys, code) ?? {}
+  if (!sealed || !userId || now.getTime() - Date.parse(at) > codeLifetime * 1000) return page
+  const hasSecond = sealed.granted.factors.some(({ kind }) => !factorKinds[kind].isFirst)
+  if (!browser.isPresent && (hasSecond || !isReplacedBy(context.keys, browser, userId))) return page
+  const user = await findUserById(context, userId)
+  if (!user) return page
+  try {
+    const attempt = { loginName: user.state.userName, password, find: () => Promise.resolve(user) }
+    await (await checkPassword(context, attempt, call)).takeBack()
+  } catch (error) {
+    if (failureOf(error, now)) return page
+    throw error
+  }
+  const { sequence } = await context.store.read({ type: authorizationType, id: authorizationId! })
+  if (sequence > 0) return page
+  const newBrowser = browser.isPresent ? '' : renewValueFor(context.keys, browser, userId).newValue
+  return { ...(await branded(context, leave(context, row, code), parameters)), newBrowser }
 }
 
 /** What the page says of a factor that failed. Undefined: the error is another one. */

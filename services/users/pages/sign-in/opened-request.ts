@@ -41,21 +41,27 @@ export async function openRequest<P extends KeptParameters>(
   { browser: value, requestId }: { browser: string; requestId: string },
   { isOf }: Purpose<P>,
 ): Promise<OpenedRequest<P> | undefined> {
-  const { browser, now } = await findBrowser(context.sql, value)
-  const row = browser && (await findRequest(context, requestId, { browserId: browser.id }, isOf))
-  return row && { value, browser, row, now }
+  const [{ browser, now }, row] = await Promise.all([
+    findBrowser(context.sql, value),
+    findRequest(context, requestId, 'page', isOf),
+  ])
+  return browser && row?.browserId === browser.id ? { value, browser, row, now } : undefined
 }
 
 /**
  * The open request of a form; or the answer, where there is none. Its page says why: so does the former value of the
  * cookie, whose browser asks for the page with the present one. `takesFormer`: a form with a first factor takes that, too.
- * `alsoOver`: one whose time is over is open as well.
+ * `alsoOver`: one whose time is over is open as well. `takesGiven`: so is one that a password answered, to answer it again.
  */
 export async function openForm<P extends KeptParameters>(
   context: Context,
   form: { browser: string; requestId: string; formToken: string },
   purpose: Purpose<P>,
-  { takesFormer = false, alsoOver = false }: { takesFormer?: boolean; alsoOver?: boolean } = {},
+  {
+    takesFormer = false,
+    alsoOver = false,
+    takesGiven = false,
+  }: { takesFormer?: boolean; alsoOver?: boolean; takesGiven?: boolean } = {},
 ): Promise<OpenedRequest<P> | { answer: PageAnswer }> {
   const opened = await openRequest(context, form, purpose)
   if (!opened) return { answer: await requestUnknown(context) }
@@ -65,5 +71,6 @@ export async function openForm<P extends KeptParameters>(
     return {
       answer: await branded(context, notice(NoticeReason.NOTICE_REASON_FORM_INVALID), { scope: '', ...row.parameters }),
     }
+  if (takesGiven && row.progress.given) return opened
   return row.answer || (row.isOver && !alsoOver) ? { answer: purpose.toPage(row.id) } : opened
 }

@@ -165,9 +165,7 @@ describe('a person comes to an application:', () => {
     expect(granted(told(leaving)['code']!).userId).toBe(ada)
     expect(await eventsOf(accounts[1]!.sessionId)).toEqual(['created', 'chosen'])
     // The one that the application used last.
-    expect(granted(told(await browser.authorize({ clientId: 'first', prompt: 'none' }))['code']!).userId).toBe(
-      ada,
-    )
+    expect(granted(told(await browser.authorize({ clientId: 'first', prompt: 'none' }))['code']!).userId).toBe(ada)
     expect(told(await browser.authorize({ clientId: 'client', prompt: 'none' }))['error']).toBe(
       'account_selection_required',
     )
@@ -186,9 +184,9 @@ describe('a person comes to an application:', () => {
       expect(Date.parse(later.authTime)).toBeGreaterThan(Date.parse(first.authTime))
     }
     expect(await eventsOf(first.sessionId)).toEqual(['created', 'factor.checked', 'factor.checked'])
-    expect(
-      granted(told(await browser.authorize({ clientId: 'first', maxAge: '3600' }))['code']!).sessionId,
-    ).toBe(first.sessionId)
+    expect(granted(told(await browser.authorize({ clientId: 'first', maxAge: '3600' }))['code']!).sessionId).toBe(
+      first.sessionId,
+    )
   })
 
   test('unless the project does not admit them, or another person is asked for', async () => {

@@ -1,12 +1,15 @@
 import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import type { Write } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { isSignIn } from '../../openid/request/parameters.ts'
-import { advance, findRequest, moveRequest, stillOpen } from '../../openid/request/request-row.ts'
+import { advancing, findRequest, moveRequest, stillOpen } from '../../openid/request/request-row.ts'
 import { type Browser, findBrowser, isReplacedBy, makeBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { ProvedFactor } from '../../sessions/factors/factor.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
+import type { NewSession } from '../../sessions/record-factor.ts'
+import type { PrepareAnswer, PreparedAnswer } from './answer-at-once.ts'
 import type { OpenedRequest } from './opened-request.ts'
 
 export interface SignedInTo {
@@ -15,13 +18,16 @@ export interface SignedInTo {
   newValue: string
   sessionId: string
   missingFactors: AuthenticationMethodType[]
+  /** The request has its answer. */
+  answered?: PreparedAnswer | undefined
 }
 
 /**
  * Opens a session by a first factor, and goes on with a request as its person. Two clicks, two tabs and lost answers come
  * with the former value of the cookie: whose first factor replaced it gets the answer again, unless the session has a second
  * factor: then a new browser, which is asked for that. So does any other person. The request moves to the new browser,
- * unless it has another person. Throws `Superseded` where the request was answered meanwhile.
+ * unless it has another person. Throws `Superseded` where the request was answered meanwhile. `prepare`: where nothing is
+ * missing then, the application gets its answer in the same transaction.
  */
 export async function signInToRequest(
   context: Context,
@@ -29,21 +35,26 @@ export async function signInToRequest(
   proved: ProvedFactor,
   keep: boolean,
   call: Call,
+  prepare?: PrepareAnswer,
 ): Promise<SignedInTo> {
   const { sql, keys } = context
   const guards = [stillOpen(row.id)]
-  const goOn = advance.bind(undefined, keys, row.id, { chosen: true })
   const { clientId } = row.parameters
-  const openIn = async (at: Browser): Promise<SignedInTo> => ({
-    browser: at,
-    ...(await openBrowserSession(
-      context,
-      proved,
-      at,
-      { writes: (session) => [goOn(session)], guards, clientId, keep },
-      call,
-    )),
-  })
+  const openIn = async (at: Browser, moves: Write[] = []): Promise<SignedInTo> => {
+    let answer: PreparedAnswer | undefined
+    const goOn = ({ sessionId, userId }: NewSession) => [
+      advancing(keys, row.id, { chosen: true }, { sessionId, userId }),
+    ]
+    const along = {
+      writes: (session: NewSession) => [...moves, ...(answer ? answer.writes(session) : goOn(session))],
+      guards,
+      clientId,
+      keep,
+      prepare: prepare && (async () => (answer = await prepare(at)).known),
+    }
+    const opened = await openBrowserSession(context, proved, at, along, call)
+    return { browser: at, ...opened, answered: answer?.code === undefined ? undefined : answer }
+  }
   try {
     return await openIn(browser)
   } catch (error) {
@@ -60,14 +71,7 @@ export async function signInToRequest(
     if (!latest || latest.parameters.invitation) throw error
     if (latest.userId && !(isSame && latest.userId === userId)) throw error
     const { browser: other } = await makeBrowser(sql, '')
-    const writes = (session: { sessionId: string; userId: string }) => [
-      moveRequest(row.id, { from: now.id, to: other.id }),
-      goOn(session),
-    ]
-    return {
-      browser: other,
-      ...(await openBrowserSession(context, proved, other, { writes, guards, clientId, keep }, call)),
-    }
+    return openIn(other, [moveRequest(row.id, { from: now.id, to: other.id })])
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Sql, Statement, Transaction } from '#lib/database/database'
+import type { ByFunction, Sql, Transaction } from '#lib/database/database'
+import { rowsFor } from '../../row-function.ts'
 import type { Browser } from './session-cookie.ts'
 
 /** A session of a browser, as one application used it. */
@@ -9,8 +10,6 @@ export interface BrowserSession {
   /** `last`: the application used it last in this browser. `noted`: and that was noted within the last minute. */
   use: 'noted' | 'last' | 'other'
 }
-
-const mostSessions = 10
 
 /** The sessions of a browser, the one used last first. A value that is not the present one has none. */
 export function sessionsOf(browser: Browser | undefined, applicationId: string): BrowserSession[] {
@@ -23,30 +22,20 @@ export function sessionsOf(browser: Browser | undefined, applicationId: string):
 }
 
 /** Gives a browser the session of a user. With more than ten, the one used least ends: its event follows, as that of a surplus session. */
-export function keepSession({ id }: Browser, userId: string, sessionId: string): Statement[] {
-  return [
-    (sql) => sql`
-      insert into browser_sessions (browser_id, user_id, session_id, used_at)
-      values (${id}, ${userId}, ${sessionId}, roster_now())
-      on conflict (browser_id, user_id) do update set session_id = excluded.session_id, used_at = excluded.used_at
-    `,
-    (sql) => sql`
-      with surplus as (
-        delete from browser_sessions where browser_id = ${id} and session_id in (
-          select session_id from browser_sessions
-          where browser_id = ${id} and session_id <> ${sessionId}
-          order by used_at desc offset ${mostSessions - 1}
-        )
-        returning session_id
-      ), gone as (
-        delete from tokens where session_id <> '' and session_id in (select session_id from surplus) returning session_id, user_id
-      )
-      insert into surplus_sessions (session_id, user_id) select session_id, user_id from gone on conflict do nothing
-    `,
-  ]
+export function keepSession({ id }: Pick<Browser, 'id'>, userId: string, sessionId: string): ByFunction {
+  return keep({ browser_id: id, user_id: userId, session_id: sessionId })
 }
+
+const keep = rowsFor<{ browser_id: string; user_id: string; session_id: string }>('keep_browser_sessions')
 
 /** Notes which session an application used. Of more than a hundred applications, the oldest is forgotten. */
 export function noteUse({ id }: Pick<Browser, 'id'>, applicationId: string, sessionId: string) {
   return (sql: Sql | Transaction) => sql`select note_browser_use(${id}, ${applicationId}, ${sessionId})`
 }
+
+/** The same beside the events of a transaction. */
+export function notingUse({ id }: Pick<Browser, 'id'>, applicationId: string, sessionId: string): ByFunction {
+  return note({ browser_id: id, application_id: applicationId, session_id: sessionId })
+}
+
+const note = rowsFor<{ browser_id: string; application_id: string; session_id: string }>('note_browser_uses')

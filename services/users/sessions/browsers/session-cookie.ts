@@ -1,11 +1,12 @@
 import { v7 as uuid } from 'uuid'
 import { batchCalls } from '#lib/batch-calls'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
-import { orUnavailable, type Sql, type Statement, type Transaction } from '#lib/database/database'
+import { type ByFunction, orUnavailable, type Sql, type Transaction } from '#lib/database/database'
 import type { Keyring } from '#lib/encryption/keys'
 import type { Guard } from '#lib/eventstore/command'
 import { sessionSinceOpen } from '../../directory/organizations/in-open-organization.ts'
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
+import { rowsFor } from '../../row-function.ts'
 import { Superseded } from './superseded.ts'
 
 /** A browser, by the value of its session cookie. */
@@ -90,22 +91,30 @@ async function findAll(sql: Sql, values: string[]): Promise<FoundBrowser[]> {
  * cookie share one. UNAVAILABLE STORE_UNAVAILABLE.
  */
 export async function makeBrowser(sql: Sql, value: string): Promise<{ browser: Browser; newValue: string }> {
-  const newValue = valueForm.test(value) ? '' : newToken()
-  const hash = hashToken(newValue || value)
+  const { newValue, hash } = newCookie(value)
   const [row] = await orUnavailable(sql<{ id: string }[]>`select make_browser(${uuid()}, ${hash}) as id`)
   return { browser: { id: row!.id, hash, isPresent: true, presentHash: hash, sessions: [] }, newValue }
 }
 
+/** The value that makes a browser, by its hash; `newValue` where the browser has to learn another one than it has sent. */
+export function newCookie(value: string): { newValue: string; hash: Buffer } {
+  const newValue = valueForm.test(value) ? '' : newToken()
+  return { newValue, hash: hashToken(newValue || value) }
+}
+
 /** A new value for the cookie: who has the present one alone has nothing any more. One of two such changes wins. */
 export function renewValue({ id, hash }: Browser, newValue = newToken()): Renewal {
-  return { newValue, writes: [renewing({ id, hash }, newValue)], guard: stillHas(id, hash) }
+  const renewed = { id, hash: hash.toString('hex'), new_hash: hashToken(newValue).toString('hex') }
+  return { newValue, writes: [renewBrowser(renewed)], guard: stillHas(id, hash) }
 }
 
 export interface Renewal {
   newValue: string
-  writes: Statement[]
+  writes: ByFunction[]
   guard: Guard
 }
+
+const renewBrowser = rowsFor<{ id: string; hash: string; new_hash: string }>('renew_browsers')
 
 /**
  * The same, by a first factor of a person. An answer with the new value may get lost, so it can be given again: the same

@@ -7,11 +7,9 @@ import type { Call } from '#lib/rpc/headers'
 import { isBesideFormer } from '#lib/schema/releases'
 import type { Context } from '../../context.ts'
 import type { FactorKind } from '../events/session.ts'
+import { rowsFor } from '../../row-function.ts'
 import { factorKinds } from '../factors/kinds.ts'
 import { type ParsedUserAgent, parseUserAgent } from './parsed-user-agent.ts'
-
-/** Of a person. Who knows the password could fill the table. */
-const most = 1000
 
 /** Where somebody signed in from. */
 export interface SignInClient extends ParsedUserAgent {
@@ -48,17 +46,28 @@ export async function openRecord(
   const client: SignInClient = { address: clientAddress, ...parseUserAgent(userAgent) }
   const encrypted = encryptJson(key, client, placeOf(userId, id))
   return (sessionId, partial) => [
-    (sql) => sql`
-      with surplus as (
-        delete from sign_in_records where user_id = ${userId} and id <= (
-          select id from sign_in_records where user_id = ${userId} order by id desc offset ${most - 1} limit 1
-        )
-      )
-      insert into sign_in_records (user_id, id, at, session_id, client_id, factors, partial, client)
-      values (${userId}, ${id}, roster_now(), ${sessionId}, ${clientId || null}, ${[kind]}, ${partial}, ${encrypted})
-    `,
+    keepRecord({
+      user_id: userId,
+      id,
+      session_id: sessionId,
+      client_id: clientId || null,
+      factor: kind,
+      partial,
+      client: encrypted,
+    }),
   ]
 }
+
+// Of a person a thousand are kept: who knows the password could fill the table.
+const keepRecord = rowsFor<{
+  user_id: string
+  id: string
+  session_id: string
+  client_id: string | null
+  factor: FactorKind
+  partial: boolean
+  client: string
+}>('keep_sign_in_records')
 
 function addFactor(userId: string, sessionId: string, kind: FactorKind, partial: boolean): Write {
   return (sql) => sql`

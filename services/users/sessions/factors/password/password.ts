@@ -6,8 +6,12 @@ import type { Factor, ProvedFactor } from '../factor.ts'
 /** UNAUTHENTICATED CREDENTIALS_INVALID; RESOURCE_EXHAUSTED SIGN_IN_THROTTLED, PASSWORDS_THROTTLED. */
 export const password: Factor = {
   async check(context, { loginName, find, text }, call) {
-    const { user, rememberAddress } = await checkPassword(context, { loginName, password: text, find }, call)
-    return { ...provedPassword(user), settle: rememberAddress }
+    const { user, takingBack, rememberAddress } = await checkPassword(
+      context,
+      { loginName, password: text, find },
+      call,
+    )
+    return { ...provedPassword(user), writes: [takingBack], settle: rememberAddress }
   },
 }
 
