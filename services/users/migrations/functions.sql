@@ -130,7 +130,7 @@ declare
   kept record;
 begin
   for kept in select * from json_to_recordset(rows) as r (
-    user_id text, id text, session_id text, client_id text, factor text, partial boolean, client text
+    user_id text, id uuid, session_id text, client_id text, factor text, partial boolean, client text
   ) loop
     delete from sign_in_records where user_id = kept.user_id and id <= (
       select id from sign_in_records where user_id = kept.user_id order by id desc offset 999 limit 1

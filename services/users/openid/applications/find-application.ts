@@ -1,5 +1,4 @@
 import { batchCalls } from '#lib/batch-calls'
-import { type Cache, createCache } from '#lib/cache'
 import { orUnavailable, type Sql } from '#lib/database/database'
 import type { Origin } from '#lib/eventstore/command'
 import { isOpen, type OrganizationStatus } from '../../../organization-status.ts'
@@ -10,6 +9,7 @@ import { organizationType } from '../../directory/events/organization.ts'
 import type { ApplicationCopy, OidcCopy, ProjectCopy } from './application-copy.ts'
 import { openness } from './closures.ts'
 import { type CopiedSecretRow, noteCopies } from './note-copies.ts'
+import { recentApplications } from './recent-applications.ts'
 
 /** What names an application: its client id, or its own id. */
 export type ApplicationName = { clientId: string } | { applicationId: string }
@@ -64,7 +64,6 @@ async function askForApplication(
       : ({ $case: 'applicationId', value: name.applicationId } as const)
   const { copied } = await grants.lookupApplication({ by }, { requestId, deadline })
   await noteCopies({ sql, store }, copied, { caller: { userId: '' }, requestId, deadline })
-  forgetApplications(sql)
   return copied.length > 0 ? loadApplication(sql, name) : undefined
 }
 
@@ -74,39 +73,25 @@ async function askForApplication(
  * share a statement. UNAVAILABLE STORE_UNAVAILABLE.
  */
 export async function loadApplication(sql: Sql, name: ApplicationName): Promise<KnownApplication | undefined> {
-  const { load, cache } = loaderOf(sql)
+  const recent = recentApplications(sql)
   const key = 'clientId' in name ? `client ${name.clientId}` : `application ${name.applicationId}`
   return (
-    cache.get(key) ??
-    cache.obtain(key, async () => {
-      const row = await load(name)
+    recent.get(key) ??
+    recent.obtain(key, async () => {
+      const row = await loaderOf(sql)(name)
       const value = row && !('removed' in row.state) ? knownAs(row, row.state) : undefined
       return { value, ...(value === undefined && { until: 0 }) }
     })
   )
 }
 
-/** Forgets what was read before another copy was noted. */
-export function forgetApplications(sql: Sql): void {
-  loaders.get(sql)?.cache.clear()
-}
+const loaders = new WeakMap<Sql, (name: ApplicationName) => Promise<Row | undefined>>()
 
-interface Loader {
-  load(name: ApplicationName): Promise<Row | undefined>
-  cache: Cache<KnownApplication | undefined>
-}
-
-/** Milliseconds: the requests of one sign-in that follow each other at once, and those of others beside it. */
-const freshFor = 100
-const loaders = new WeakMap<Sql, Loader>()
-
-function loaderOf(sql: Sql): Loader {
-  let loader = loaders.get(sql)
-  if (!loader) {
-    const load = batchCalls((names: ApplicationName[]) => loadRows(sql, names), { span: { name: 'load applications' } })
-    loaders.set(sql, (loader = { load, cache: createCache({ capacity: 200, maxAge: freshFor }) }))
-  }
-  return loader
+function loaderOf(sql: Sql) {
+  let load = loaders.get(sql)
+  if (!load)
+    loaders.set(sql, (load = batchCalls((names) => loadRows(sql, names), { span: { name: 'load applications' } })))
+  return load
 }
 
 async function loadRows(sql: Sql, names: ApplicationName[]): Promise<(Row | undefined)[]> {

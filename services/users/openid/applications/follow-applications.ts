@@ -8,7 +8,6 @@ import type { Service } from '#lib/process'
 import { because, startFollowing } from '#lib/subscriptions/follow'
 import type { Context } from '../../context.ts'
 import { closureKey } from './closures.ts'
-import { forgetApplications } from './find-application.ts'
 import { noteCopies } from './note-copies.ts'
 
 /**
@@ -32,7 +31,6 @@ export function startFollowingApplications({ grants, sql, store }: Context, nats
       const isCause = ({ id, closedSequence }: Copied) => id === event.aggregateId && closedSequence === event.sequence
       const noted = copied.map((copy) => (isCause(copy) ? copy : { ...copy, closedSequence: 0 }))
       await noteCopies({ sql, store }, noted, call)
-      forgetApplications(sql)
       // Settings say who may come. What a gateway remembers of a token that acts in Roster may be wrong by now.
       if (plainType(event.type) === 'application.config.changed')
         nats.connection.publish(callersChanged, everythingOf(closureKey('application', event.aggregateId).id))
