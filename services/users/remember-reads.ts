@@ -1,7 +1,10 @@
 import { type AggregateKey, type Existing, keyText, type Read, type Aggregate } from '#lib/eventstore/aggregate'
 import type { Context } from './context.ts'
 
-/** The context of a request that only reads: each aggregate is read once, so that all that it shows is of one moment. */
+/**
+ * The context of a request that only reads: each aggregate and application is read once, so that all that it shows is of
+ * one moment.
+ */
 export function rememberReads(context: Context): Context {
   const known = new Map<string, Promise<Read<Aggregate>>>()
   const read = <State>(key: AggregateKey<State>) => {
@@ -14,5 +17,5 @@ export function rememberReads(context: Context): Context {
     const aggregate = await read<State>({ type, id })
     return aggregate.state === undefined ? undefined : (aggregate as Read<Existing<State>>)
   }
-  return { ...context, store: { ...context.store, read, load } }
+  return { ...context, applications: new Map(), store: { ...context.store, read, load } }
 }

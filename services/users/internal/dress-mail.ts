@@ -14,7 +14,7 @@ export async function dress(context: Context, { from, ...mail }: MailText): Prom
   const requestId = from.requestId ?? requestOfLink(context.config, mail.url)
   const request = requestId && (await findRequest(context, requestId, 'explanation', isSignIn))
   const { clientId = '' } = request ? request.parameters : {}
-  const asking = clientId === '' ? undefined : await loadApplication(context.sql, { clientId })
+  const asking = clientId === '' ? undefined : await loadApplication(context, { clientId })
   const looksAs = request && asking ? await organizationOfPages(context, request.parameters) : from.organizationId
   const application = mail.applicationName || asking?.application.name
   return {

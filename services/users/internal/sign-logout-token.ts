@@ -14,7 +14,7 @@ export async function signLogoutToken(
     orUnavailable(context.sql`
       select from session_applications where session_id = ${sessionId} and application_id = ${applicationId}
     `),
-    loadApplication(context.sql, { applicationId }),
+    loadApplication(context, { applicationId }),
     context.store.load<Session>('session', sessionId),
   ])
   const { oidc, clientId } = known?.application ?? {}

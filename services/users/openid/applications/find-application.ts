@@ -9,7 +9,6 @@ import { organizationType } from '../../directory/events/organization.ts'
 import type { ApplicationCopy, OidcCopy, ProjectCopy } from './application-copy.ts'
 import { openness } from './closures.ts'
 import { type CopiedSecretRow, noteCopies } from './note-copies.ts'
-import { recentApplications } from './recent-applications.ts'
 
 /** What names an application: its client id, or its own id. */
 export type ApplicationName = { clientId: string } | { applicationId: string }
@@ -64,25 +63,26 @@ async function askForApplication(
       : ({ $case: 'applicationId', value: name.applicationId } as const)
   const { copied } = await grants.lookupApplication({ by }, { requestId, deadline })
   await noteCopies({ sql, store }, copied, { caller: { userId: '' }, requestId, deadline })
-  return copied.length > 0 ? loadApplication(sql, name) : undefined
+  return copied.length > 0 ? loadApplication({ sql }, name) : undefined
 }
 
 /**
  * The application as users knows it, with its project; undefined where it knows none, or a removed one. Decisions compare
- * the closures again. It may be a moment old, unless this replica has noted another one since. Calls of the same moment
- * share a statement. UNAVAILABLE STORE_UNAVAILABLE.
+ * the closures again. Calls of the same moment share a statement. UNAVAILABLE STORE_UNAVAILABLE.
  */
-export async function loadApplication(sql: Sql, name: ApplicationName): Promise<KnownApplication | undefined> {
-  const recent = recentApplications(sql)
+export function loadApplication(
+  { sql, applications }: Pick<Context, 'sql' | 'applications'>,
+  name: ApplicationName,
+): Promise<KnownApplication | undefined> {
   const key = 'clientId' in name ? `client ${name.clientId}` : `application ${name.applicationId}`
-  return (
-    recent.get(key) ??
-    recent.obtain(key, async () => {
-      const row = await loaderOf(sql)(name)
-      const value = row && !('removed' in row.state) ? knownAs(row, row.state) : undefined
-      return { value, ...(value === undefined && { until: 0 }) }
-    })
-  )
+  let loading = applications?.get(key)
+  if (!loading) {
+    loading = loaderOf(sql)(name).then((row) =>
+      row && !('removed' in row.state) ? knownAs(row, row.state) : undefined,
+    )
+    applications?.set(key, loading)
+  }
+  return loading
 }
 
 const loaders = new WeakMap<Sql, (name: ApplicationName) => Promise<Row | undefined>>()

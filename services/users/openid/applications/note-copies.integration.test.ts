@@ -33,7 +33,7 @@ const copied = (type: 'application' | 'project', id: string, sequence: number, s
 const application = (id: string, sequence: number, more: object = {}, closedSequence = 0) =>
   copied('application', id, sequence, { projectId: 'p', clientId: id, name: `${sequence}`, ...more }, closedSequence)
 const note = (...all: Copied[]) => noteCopies(users, all, callIn('acme'))
-const load = async (applicationId: string) => (await loadApplication(users.sql, { applicationId }))?.application
+const load = async (applicationId: string) => (await loadApplication(users, { applicationId }))?.application
 
 test('an answer that comes again or late changes nothing, whatever it says', async () => {
   await note(copied('project', 'p', 1, { name: 'P' }), application('late', 4, {}, 3))
@@ -93,7 +93,7 @@ test('settings that this release does not know are kept as they came', async () 
 
 test('a project without checks has those of one that was made without saying', async () => {
   await note(copied('project', 'p', 1, { name: 'P' }), application('checked', 1))
-  const project = async () => (await loadApplication(users.sql, { clientId: 'checked' }))?.project
+  const project = async () => (await loadApplication(users, { clientId: 'checked' }))?.project
   expect(await project()).toMatchObject({ roleCheck: false, hasProjectCheck: true, roleAssertion: false })
   const checks = { roleCheck: true, hasProjectCheck: false, roleAssertion: true }
   await note(copied('project', 'p', 2, { name: 'P', checks }))

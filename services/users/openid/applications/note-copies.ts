@@ -6,7 +6,6 @@ import { refuseBesideFormer } from '#lib/schema/releases'
 import type { Context } from '../../context.ts'
 import type { Closure, ClosureEvent } from '../events/closure.ts'
 import { closureKey } from './closures.ts'
-import { recentApplications } from './recent-applications.ts'
 
 /**
  * Notes what grants answered, however often and in which order. UNAVAILABLE UPGRADE_UNDER_WAY, since a replica of the
@@ -51,7 +50,6 @@ export async function noteCopies(
         delete from secret_uses where application_id = ${id} and not secret_id = any(${kept}::text[])
       `)
   }
-  recentApplications(sql).clear()
 }
 
 /** A secret of an application as `copies` has it. */

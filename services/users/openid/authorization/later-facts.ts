@@ -46,8 +46,7 @@ export async function findAuthorization(
 ): Promise<LoadedAuthorization | undefined> {
   if (!authorization) return undefined
   const { applicationId, userId, sessionId } = authorization.state
-  const known =
-    client?.application.id === applicationId ? client : await loadApplication(context.sql, { applicationId })
+  const known = client?.application.id === applicationId ? client : await loadApplication(context, { applicationId })
   if (!known?.application.oidc) return undefined
   const { project } = known
   const application = { ...known.application, oidc: known.application.oidc }

@@ -78,7 +78,7 @@ export async function authenticateClient(context: Context, request: ClientReques
   if (attempt.clientId === '' && presented.method !== 'private_key_jwt') throw nameless(context, attempt, call)
   const [machine, copy] = await Promise.all([
     findMachine(context, attempt.clientId, call),
-    loadApplication(context.sql, attempt),
+    loadApplication(context, attempt),
   ])
   if (copy || !machine) return authenticateApplication(context, presented, copy, attempt, call)
   if (presented.method === 'private_key_jwt') return admit(context, attempt, machine, call, bySignature(presented))

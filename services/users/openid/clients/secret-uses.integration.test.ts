@@ -80,7 +80,7 @@ const copy = (
   secrets: secrets.map((secret) => ({ expirationDate: undefined, ...secret, hash: hashToken(secret.secretId) })),
 })
 const note = (...copied: Parameters<typeof noteCopies>[1]) => noteCopies(users, copied, callIn('acme'))
-const known = async () => (await loadApplication(users.sql, { clientId: 'kept' }))!.secrets
+const known = async () => (await loadApplication(users, { clientId: 'kept' }))!.secrets
 
 test('the uses of a secret go with it, those of the others stay', async () => {
   const project = { ...copy(1, []), type: 'project', id: 'p', state: Buffer.from('{}') }

@@ -50,7 +50,7 @@ export async function readSignOut(
       mistake: findMistake(parameters, { token, known: undefined, isUnregistered: uri !== '' }),
       nearestUri: '',
     }
-  const copy = await loadApplication(context.sql, { clientId: client })
+  const copy = await loadApplication(context, { clientId: client })
   const { known, fault } = await confirmFault(context, { clientId: client }, copy, call, (known) =>
     uri === '' || mayReturnTo(uri, known) ? undefined : 'unregistered',
   )

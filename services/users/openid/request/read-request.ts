@@ -13,7 +13,7 @@ export async function readRequest(context: Context, parameters: Parameters, call
   let reading = readParameters(parameters, undefined)
   const { clientId } = parameters
   if (!/^[!-~]{1,200}$/.test(clientId)) return reading
-  const copy = await loadApplication(context.sql, { clientId })
+  const copy = await loadApplication(context, { clientId })
   await confirmFault(context, { clientId }, copy, call, (known) => {
     reading = readParameters(parameters, known)
     return 'asked' in reading ? undefined : reading

@@ -10,11 +10,11 @@ export type Naming = Pick<Parameters, 'clientId' | 'scope' | 'invitation'>
 
 /** Whose policy the pages of a request have: of who invites, else as `organizationOfRequest`; of an unknown application, the instance. */
 export async function organizationOfPages(
-  { sql }: Pick<Context, 'sql'>,
+  context: Pick<Context, 'sql' | 'applications'>,
   { clientId, scope, invitation }: Naming,
 ): Promise<string> {
   if (invitation) return invitation.organizationId
-  const application = await loadApplication(sql, { clientId })
+  const application = await loadApplication(context, { clientId })
   return application ? organizationOfRequest(scope, application) : instance.id
 }
 

@@ -44,7 +44,7 @@ export async function findAsked(
   name: ApplicationName,
   call: Call,
 ): Promise<KnownApplication | undefined> {
-  const copy = await loadApplication(context.sql, name)
+  const copy = await loadApplication(context, name)
   const closed = (known: KnownApplication | undefined) => (isThere(known) ? undefined : 'closed')
   return (await confirmFault(context, name, copy, call, closed)).known
 }

@@ -62,7 +62,7 @@ export async function describeAuthorization(
 ): Promise<Pick<TokenFacts, 'appId' | 'clientId' | 'sessionId'>> {
   if (!authorization) return {}
   const { applicationId, sessionId } = authorization.state
-  const known = await loadApplication(context.sql, { applicationId })
+  const known = await loadApplication(context, { applicationId })
   return { appId: applicationId, clientId: known?.application.clientId ?? '', sessionId }
 }
 

@@ -29,7 +29,7 @@ export async function explainJwt(context: Context, text: string): Promise<TokenF
   if (!user) return undefined
   const now = await orUnavailable(readNow(context.sql))
   const clientId = kind === TokenKind.TOKEN_KIND_ID ? audienceOf(claims)[0]! : textOf(claims['client_id'])
-  const known = clientId === userId ? undefined : await loadApplication(context.sql, { clientId })
+  const known = clientId === userId ? undefined : await loadApplication(context, { clientId })
   const isPast = now.getTime() >= exp * 1000
   return {
     of: { userId, organizationId: user.organizationId, human: user.state.human !== undefined },

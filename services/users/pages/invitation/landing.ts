@@ -18,7 +18,7 @@ export async function requireLanding(context: Context, place: Place, call: Call)
   const { applicationId, landingUri } = place
   if (!applicationId) return
   const name = { applicationId }
-  const copy = await loadApplication(context.sql, name)
+  const copy = await loadApplication(context, name)
   const { known, fault } = await confirmFault(context, name, copy, call, (found) =>
     isOpenTo(found, place, call.organizationId) ? undefined : 'unknown',
   )
@@ -42,12 +42,12 @@ function originsOf({ application }: KnownApplication): string[] {
 
 /** Where an accepted invitation leads to, and its name. Empty: to the own account. */
 export async function findLanding(
-  { sql }: Pick<Context, 'sql'>,
+  context: Pick<Context, 'sql' | 'applications'>,
   { applicationId, landingUri = '' }: Place,
 ): Promise<{ location: string; name: string }> {
   const none = { location: '', name: '' }
   if (!applicationId) return none
-  const known = await loadApplication(sql, { applicationId })
+  const known = await loadApplication(context, { applicationId })
   if (!known?.application.isOpen || !known.project.isOpen || !known.isOrganizationOpen) return none
   const origins = originsOf(known)
   const { name } = known.application

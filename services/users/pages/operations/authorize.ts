@@ -22,7 +22,7 @@ export async function authorize(own: Context, request: AuthorizeRequest, call: C
   const [found] = await Promise.all([
     findBrowser(context.sql, posted ? '' : value),
     // What is read here is known for a moment, and an error comes where it is needed.
-    loadApplication(context.sql, { clientId: came.clientId }).catch(() => {}),
+    loadApplication(context, { clientId: came.clientId }).catch(() => {}),
     isBesideFormer(context.sql).catch(() => {}),
   ])
   const visit = { value, ...found }

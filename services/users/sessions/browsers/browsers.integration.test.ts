@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { shiftClock } from '#test/support/shift-clock'
+import { decide } from '../../pages/operations/decide.ts'
 import {
   addPerson,
   noteApplication,
@@ -11,7 +14,7 @@ import {
   told,
   Visitor,
 } from '../../openid/authorization/testing/visitors.ts'
-import { openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
+import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { hashToken, newToken } from '../../directory/tokens/token.ts'
 import { deleteBrowsers, findBrowser, renewAtOnce } from './session-cookie.ts'
 
@@ -115,7 +118,7 @@ describe('the value of a cookie', () => {
     )
     expect(new Set(values.map(({ newBrowser }) => newBrowser))).toEqual(new Set([same.cookie]))
     expect(await peopleOf(same.cookie)).toEqual([await idOf('ada')])
-    for (const { requestId } of tabs) expect(told(await same.show(requestId))['code']).toBeDefined()
+    for (const value of values) expect(told(value)['code']).toBeDefined()
 
     const browser = new Visitor(users)
     const pages = [await browser.begin(), await browser.begin()]
@@ -123,10 +126,9 @@ describe('the value of a cookie', () => {
     const answers = await Promise.all(
       pages.map((page, at) => browser.post(page, { loginName: names[at]!, password: `${names[at]!}-password` })),
     )
-    expect(answers.map(requestOf)).toEqual(pages.map(({ requestId }) => requestId))
-    for (const [at, { newBrowser }] of answers.entries()) {
-      expect(await peopleOf(newBrowser)).toEqual([await idOf(names[at]!)])
-      expect(told(await new Visitor(users, newBrowser).show(pages[at]!.requestId))['code']).toBeDefined()
+    for (const [at, answer] of answers.entries()) {
+      expect(await peopleOf(answer.newBrowser)).toEqual([await idOf(names[at]!)])
+      expect(sealedIn(users, told(answer)['code']!).granted.userId).toBe(await idOf(names[at]!))
     }
   })
 
@@ -134,15 +136,15 @@ describe('the value of a cookie', () => {
     const browser = new Visitor(users)
     const [page, other] = [await browser.begin(), await browser.begin()]
     const former = browser.cookie
-    await browser.post(page, { loginName: 'ada', password: 'ada-password' })
+    const first = told(await browser.post(page, { loginName: 'ada', password: 'ada-password' }))['code']
     const lost = () => new Visitor(users, former)
-    // A wrong password says so, and changes nothing.
-    expect(said(await lost().signIn(page, 'ada', 'wrong'))).toBe('sign-in 1')
-    for (const request of [page, other]) {
-      const again = lost()
-      expect(told(await again.signIn(await again.show(request.requestId), 'ada'))['code']).toBeDefined()
-      expect(again.cookie).toBe(browser.cookie)
-    }
+    // A wrong password changes nothing, and gets nothing of an answer.
+    expect(said(await lost().signIn(other, 'ada', 'wrong'))).toBe('sign-in 1')
+    expect(said(await lost().signIn(page, 'ada', 'wrong'))).toBe('notice 5')
+    const [repeated, onward] = [lost(), lost()]
+    expect(told(await repeated.signIn(page, 'ada'))['code']).toBe(first)
+    expect(told(await onward.signIn(await onward.show(other.requestId), 'ada'))['code']).toBeDefined()
+    expect([repeated.cookie, onward.cookie]).toEqual([browser.cookie, browser.cookie])
     const next = lost()
     expect(told(await next.signIn(await next.begin(), 'ada'))['code']).toBeDefined()
     expect(await peopleOf(browser.cookie)).toEqual([await idOf('ada')])
@@ -188,10 +190,41 @@ describe('the value of a cookie', () => {
 describe('a request is answered once:', () => {
   test('fifty tabs get one code', async () => {
     const browser = new Visitor(users)
-    const page = await browser.begin()
-    await browser.post(page, { loginName: 'ada', password: 'ada-password' })
-    const answers = await Promise.all(Array.from({ length: 50 }, () => browser.show(page.requestId)))
+    await browser.signIn(await browser.begin(), 'ada')
+    const asking = await browser.begin({ prompt: 'consent' })
+    const request = { browser: browser.cookie, requestId: asking.requestId, formToken: asking.formToken }
+    await decide(users, { ...request, action: 'allow' }, callIn(''))
+    const answers = await Promise.all(Array.from({ length: 50 }, () => browser.show(asking.requestId)))
     expect(answers.map(said).toSorted()).toEqual(['leaving', ...Array.from({ length: 49 }, () => 'notice 5')])
+  })
+
+  test('the right password gives the same code again to its browser, for a minute, until that is redeemed', async () => {
+    const browser = new Visitor(users)
+    const signedIn = async () => {
+      const page = await browser.begin({ prompt: 'login' })
+      return { page, code: told(await browser.post(page, { loginName: 'ada', password: 'ada-password' }))['code'] }
+    }
+    const again = async (page: PageAnswer, visitor = browser) => {
+      const answer = await visitor.signIn(page, 'ada')
+      return answer.answer?.$case === 'leaving' ? told(answer)['code'] : said(answer)
+    }
+    const [one, two, three] = [await signedIn(), await signedIn(), await signedIn()]
+    expect(new Set([one.code, two.code, three.code]).size).toBe(3)
+    expect(await again(one.page)).toBe(one.code)
+    expect(await again(one.page, new Visitor(users))).toBe('notice 4')
+    // Another person's password is none.
+    expect(said(await browser.signIn(one.page, 'grace'))).toBe('notice 5')
+    const authorization = { type: 'authorization', id: sealedIn(users, two.code!).authorizationId }
+    const { granted: payload } = sealedIn(users, two.code!)
+    await users.store.execute({
+      aggregate: authorization,
+      call: callIn('acme'),
+      decide: () => ({ organizationId: 'acme', events: [{ type: 'granted', payload }], answer: undefined }),
+    })
+    expect(await again(two.page)).toBe('notice 5')
+    await shiftClock(users.sql, '61 seconds')
+    expect(await again(three.page)).toBe('notice 5')
+    await shiftClock(users.sql, '0')
   })
 
   test('and begins again once where it expired', async () => {

@@ -36,6 +36,8 @@ async function mailsOf(userId: string): Promise<string[]> {
 async function visit(browser: Visitor, name: string): Promise<void> {
   const asked = await browser.account()
   await browser.leave(await browser.signIn(asked, name), 'here')
+  // The browser is noted after the answer.
+  await users.afterResponse.stop()
 }
 
 test('a sign-in is told by mail where the browser is another one than before, once for each', async () => {
