@@ -1,6 +1,7 @@
 // `npm run bench`: measures Roster. `usage` explains how.
 import { measureBacklog } from './backlog/run.ts'
 import { measureBytes } from './bytes/run.ts'
+import { measureFlows } from './flows/run.ts'
 import { measureFloods } from './floods/run.ts'
 import { measureMails } from './mails/run.ts'
 import { measureMemory } from './memory/run.ts'
@@ -23,6 +24,7 @@ const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   Bytes: measureBytes,
   Backlog: measureBacklog,
   Floods: measureFloods,
+  Flows: measureFlows,
   Webhooks: measureWebhooks,
 }
 

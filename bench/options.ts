@@ -26,6 +26,7 @@ export const measurements = [
   'Bytes',
   'Backlog',
   'Floods',
+  'Flows',
   'Webhooks',
 ] as const
 export type Measurement = (typeof measurements)[number]

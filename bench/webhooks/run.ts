@@ -4,12 +4,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import postgres, { type Sql } from 'postgres'
+import type { Sql } from 'postgres'
 import { openCheck } from '../check.ts'
 import { cpuTime } from '../cpu.ts'
 import { openClient } from '../load/client.ts'
 import { addHumans } from '../load/users.ts'
 import type { Options } from '../options.ts'
+import { withStatistics } from '../statistics.ts'
 import { startSystem, type System } from '../system.ts'
 
 const humans = 10_000
@@ -69,6 +70,7 @@ async function measureOne(system: System): Promise<Spent> {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const sql = await withStatistics(system)
+  await sql`create extension pgstattuple`
   const client = openClient(system)
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
@@ -97,20 +99,6 @@ async function measureOne(system: System): Promise<Spent> {
     server.closeAllConnections()
     await sql.end()
   }
-}
-
-// PostgreSQL counts statements if it was started with the library.
-async function withStatistics({ servers, pids, urls }: System): Promise<Sql> {
-  const first = postgres(servers.databaseUrl, { max: 1 })
-  await first`alter system set shared_preload_libraries = 'pg_stat_statements'`
-  await first.end()
-  await servers.postgres!.restart()
-  pids['postgres'] = [servers.postgres!.pid!]
-  while (!(await fetch(`${urls[0]}/readyz`)).ok) await sleep(100)
-  const sql = postgres(servers.databaseUrl, { max: 1, onnotice: () => {} })
-  await sql`create extension pg_stat_statements`
-  await sql`create extension pgstattuple`
-  return sql
 }
 
 async function drained(sql: Sql): Promise<void> {
