@@ -35,17 +35,25 @@ export interface SignedInUser extends RequestedApplication {
 export type UnloadedUser = Omit<SignedInUser, 'access' | 'policy'>
 
 /** The aggregates that the facts come from. A decision that depends on the facts reads them. */
-export function factKeys({ application, project, sessionId, userId, organizationId }: UnloadedUser) {
+export function factKeys({ application, project, ...ids }: UnloadedUser) {
+  const { organizationId: projectOrganizationId } = project
+  return keysOf({ ...ids, applicationId: application.id, projectId: project.id, projectOrganizationId })
+}
+
+/** The same, by ids alone. */
+export function keysOf(ids: Record<`${'user' | 'session' | 'application' | 'project'}Id` | OfOrganization, string>) {
   return {
-    user: userKey(userId),
-    session: sessionKey(sessionId),
-    status: statuses.key(organizationId),
-    ofProject: statuses.key(project.organizationId),
-    closure: closureKey('application', application.id),
-    projectClosure: closureKey('project', project.id),
-    consent: consentKey(application.id, userId),
+    user: userKey(ids.userId),
+    session: sessionKey(ids.sessionId),
+    status: statuses.key(ids.organizationId),
+    ofProject: statuses.key(ids.projectOrganizationId),
+    closure: closureKey('application', ids.applicationId),
+    projectClosure: closureKey('project', ids.projectId),
+    consent: consentKey(ids.applicationId, ids.userId),
   }
 }
+
+type OfOrganization = 'organizationId' | 'projectOrganizationId'
 
 type FactKeys = ReturnType<typeof factKeys>
 

@@ -70,9 +70,9 @@ export function sealGrant(
   now: Date,
 ): string | undefined {
   const { nonce } = grantable.parameters
-  const { organizationId } = allowed
-  const grant = { authorizationId, organizationId, granted: granted(allowed, grantable), nonce }
-  return sealCode(keys, { ...grant, givenAt: now.toISOString() })
+  const { organizationId, project } = allowed
+  const of = { authorizationId, organizationId, projectOrganizationId: project.organizationId }
+  return sealCode(keys, { ...of, granted: granted(allowed, grantable), nonce, givenAt: now.toISOString() })
 }
 
 // Which session an application uses decides who it is answered for next, and when is noted by the minute.

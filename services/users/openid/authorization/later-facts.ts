@@ -1,4 +1,5 @@
 import { type Existing, exists, type Read } from '#lib/eventstore/aggregate'
+import { loadReads } from '#lib/eventstore/load-reads'
 import type { ServiceCall } from '#lib/rpc/call'
 import { type KnownApplication, loadApplication } from '../applications/find-application.ts'
 import type { Context } from '../../context.ts'
@@ -6,8 +7,9 @@ import { scopesOfClaims } from '../tokens/claims.ts'
 import type { InitialStage, Stage, Facts, GrantedBefore } from '../judge/facts.ts'
 import { type Allowed, isAllowed, judge, type Verdict } from '../judge/judge.ts'
 import { type Authorization, authorizationType } from '../events/authorization.ts'
-import type { ReadCode } from './sealed-code.ts'
-import { type SignedInUser, factsFrom, loadSignedInUser, type LoadedUser } from './facts-of.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import type { ReadCode, SealedGrant } from './sealed-code.ts'
+import { type SignedInUser, factsFrom, keysOf, loadSignedInUser, type LoadedUser } from './facts-of.ts'
 
 /** An authorization with what its person and its application are known by. */
 export interface LoadedAuthorization extends LoadedUser {
@@ -22,16 +24,28 @@ export function loadAuthorization({ store }: Pick<Context, 'store'>, id: string)
   return store.load<Authorization>(authorizationType, id)
 }
 
-/** The authorization that a code names: where nothing is stored yet, as the code carries it. */
+/**
+ * The authorization that a code names: where nothing is stored yet, as the code carries it. Then what it stands on is read
+ * in the same statement, for a context that remembers it.
+ */
 export async function loadOfCode(
-  { store }: Pick<Context, 'store'>,
+  context: Context,
   { authorizationId, sealed }: ReadCode,
 ): Promise<LoadedAuthorization['authorization'] | undefined> {
-  const read = await store.read<Authorization>({ type: authorizationType, id: authorizationId })
+  const [read] = await Promise.all([
+    context.store.read<Authorization>({ type: authorizationType, id: authorizationId }),
+    sealed && readAhead(context, sealed),
+  ])
   if (exists(read)) return read
   if (!sealed || read.sequence > 0) return undefined
   const { organizationId, granted: state, givenAt } = sealed
   return { ...read, organizationId, createdAt: new Date(givenAt), state }
+}
+
+async function readAhead(context: Context, { organizationId, projectOrganizationId, granted }: SealedGrant) {
+  const { userId, sessionId, applicationId, projectId } = granted
+  const keys = keysOf({ userId, sessionId, organizationId, applicationId, projectId, projectOrganizationId })
+  await Promise.all([loadReads(context.store, keys), loadLoginPolicy(context, organizationId)])
 }
 
 /**

@@ -9,6 +9,7 @@ const longest = 2000
 export interface SealedGrant {
   authorizationId: string
   organizationId: string
+  projectOrganizationId: string
   /** Its first event. */
   granted: Granted
   /** Of the request, for the ID token. */

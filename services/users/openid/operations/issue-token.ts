@@ -16,6 +16,7 @@ import {
   type MachineClient,
 } from '../clients/client.ts'
 import type { Context } from '../../context.ts'
+import { rememberReads } from '../../remember-reads.ts'
 import { readProof, useProof } from '../tokens/token-proof.ts'
 import { grantTypes } from '../tokens/grant-types.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
@@ -60,7 +61,8 @@ function loadById(context: Context, { authorizationId }: { authorizationId: stri
 function grantOf<Read extends { authorizationId: string }>({ needs, read, load, exchange }: PeopleGrant<Read>) {
   return {
     needs,
-    async handle(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
+    async handle(own: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
+      const context = rememberReads(own)
       const presented = read(context.keys, request[needs])
       // Together, since loads of the same moment share a statement.
       const [client, authorization] = await Promise.all([
