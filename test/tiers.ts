@@ -55,14 +55,17 @@ export const secondTier = [
   'test/e2e/migration/**',
 ]
 
-/** Tests that read counters or start telemetry, which a process has once. Each has a process of its own. */
+/**
+ * Tests that read counters, start telemetry, or count what Node's own modules compute, which a process has once. Each has a
+ * process of its own.
+ */
 export const counting = [
   'lib/{eventstore/given-up,schema/releases,eventstore/traces,subscriptions/follow}.integration.test.ts',
   'services/gateway/call/trace-call.integration.test.ts',
   'services/gateway/listen/{crowds,whole-answers}.integration.test.ts',
   'services/notifier/ledger/intake-lag.integration.test.ts',
   'services/notifier/oldest-waiting.integration.test.ts',
-  'services/users/directory/passwords/limits-counted.integration.test.ts',
+  'services/users/directory/passwords/{checks-cost-alike,limits-counted}.integration.test.ts',
   'test/rpc/serve.integration.test.ts',
   'test/{metrics,metrics-of-calls,metrics-of-work,traces}.test.ts',
 ]

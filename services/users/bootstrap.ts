@@ -11,7 +11,6 @@ import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { claimUserName } from './directory/new-user.ts'
-import { hashPassword } from './directory/passwords/password-hashing.ts'
 import { refuseWeakPassword } from './directory/passwords/refuse-weak-password.ts'
 import { newToken, storeToken } from './directory/tokens/token.ts'
 import type { User, UserEvent } from './directory/events/user.ts'
@@ -37,7 +36,7 @@ export async function bootstrap(context: Context, waits = createWaits(context.lo
   )
 }
 
-async function addHuman({ config, store, log }: Context, password: string) {
+async function addHuman({ config, store, log, passwordHashes }: Context, password: string) {
   const { id, userName } = instance.humanAdministrator
   if (await evenUnreadable(store.load('user', id))) return
   if (config.ROSTER_ADMIN_PASSWORD === undefined) {
@@ -46,7 +45,7 @@ async function addHuman({ config, store, log }: Context, password: string) {
     log.info({ file }, 'wrote the password of the first administrator')
   }
   refuseWeakPassword(password, 'ROSTER_ADMIN_PASSWORD', { userName })
-  const hash = await hashPassword(password)
+  const hash = await passwordHashes.hash(password, { lane: '' })
   await store.execute(
     creation(id, {
       claims: [claimUserName(organizationId, userName)],

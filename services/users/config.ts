@@ -1,5 +1,6 @@
 import { publicUrl } from '#lib/config/common-settings'
 import { described, hosts, integer, oneOf, readConfig, type Setting, text } from '#lib/config/read-config'
+import { offered, standard } from '#lib/credentials/argon2-parameters'
 import { storingSettings } from '#lib/storing-settings'
 
 /** Seconds that an access token may live at most. */
@@ -56,6 +57,10 @@ export const settings = {
   PASSWORD_RESET_AFTER_EMAIL_CHANGE: described(
     'Seconds during which a changed address cannot reset the password, unless somebody else with `user.write` verified it, and a link to the former one takes the change back',
     integer(0, 30 * 86_400, 3 * 86_400),
+  ),
+  PASSWORD_HASHING: described(
+    "Memory (KiB), passes and lanes of Argon2id, by which passwords are hashed: OWASP's five, each about as hard to guess by. The one that a replica of users started with last counts for all: [Parameters of password hashes](operations.md#parameters-of-password-hashes)",
+    oneOf(offered, standard),
   ),
   SESSION_LIFETIME: described('Seconds that a session lives', integer(60, 365 * 86_400, 12 * 3600)),
   KEPT_SESSION_LIFETIME: described(

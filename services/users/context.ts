@@ -6,6 +6,7 @@ import type { MailWithoutEvent } from '#lib/events/hints'
 import type { Personal } from '#lib/encryption/personal'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/encryption/keys'
+import type { Place } from '#lib/fair-semaphore'
 import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
@@ -33,6 +34,20 @@ export interface Context {
   afterResponse: AfterResponse
   secretUses: SecretUses
   failureCounts: FailureCounts
+  passwordHashes: PasswordHashes
+}
+
+/**
+ * Hashes of passwords, by the parameters of Argon2id that the instance is set to. RESOURCE_EXHAUSTED PASSWORDS_THROTTLED,
+ * where too many wait; UNAVAILABLE STORE_UNAVAILABLE.
+ */
+export interface PasswordHashes {
+  /** A hash of a new password. */
+  hash(password: string, place: Place): Promise<string>
+  /** Whether the password matches. Every check costs as much as one of the dearest hash that is stored; so does null. */
+  verify(password: string, hash: string | null, place: Place): Promise<boolean>
+  /** Another hash of a password that matched, where the setting says others than the hash has, and not too many wait. */
+  renew(password: string, hash: string, place: Place): Promise<string | undefined>
 }
 
 /** Counts failed sign-ins of people by hour and cause. */

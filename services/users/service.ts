@@ -175,6 +175,7 @@ import { fillFoundUsers } from './directory/search/found-users.ts'
 import { openIdTokenKeys } from './openid/tokens/keys/id-token-keys.ts'
 import { openSigningKeys } from './openid/tokens/keys/signing-keys.ts'
 import { openFailureCounts } from './directory/passwords/failure-counts.ts'
+import { openPasswordHashes } from './directory/passwords/stored-hashes.ts'
 import { openSecretUses } from './openid/clients/secret-uses.ts'
 import { openAfterResponse } from './after-response.ts'
 import { model } from './model.ts'
@@ -195,6 +196,7 @@ const users: StoringService<Config, Context> = {
     const afterResponse = openAfterResponse(log)
     const secretUses = openSecretUses(sql, log)
     const failureCounts = openFailureCounts(sql, config, log)
+    const passwordHashes = await untilReachable(nats.waits, () => openPasswordHashes(sql, config))
     const rolesElsewhere = createRolesElsewhere(nats, async (userId, organizationId) => {
       const call = { requestId: '', deadline: Date.now() + 5000 }
       return rolesThere(await grants.listMemberships(membershipsIn(userId, organizationId), call), organizationId)
@@ -214,6 +216,7 @@ const users: StoringService<Config, Context> = {
       afterResponse,
       secretUses,
       failureCounts,
+      passwordHashes,
     }
     const ownFeed: Feed<object> = (request) => feed({}, request)
     await fillFoundUsers(sql, personal)

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { expectEqualTimes } from '#test/support/equal-times'
+import { offered } from '#lib/credentials/argon2-parameters'
+import { hashPassword } from '../directory/passwords/password-hashing.ts'
 import { addMachineUser } from '../directory/operations/user/add-machine-user.ts'
 import { lockUser } from '../directory/operations/user/lock-user.ts'
 import { addPerson, noteApplication, nothingNewer, Visitor } from '../openid/authorization/testing/visitors.ts'
@@ -54,6 +56,20 @@ test.each([
   await expectEqualTimes(names, { tries: 80, share: 0.05 }, async (name) => {
     await tryName(name)
     // Too many failures of a name, or of an address, have another answer.
+    await users.sql`delete from turns`
+  })
+})
+
+test('a wrong password takes as long where hashes of several parameters are stored', { timeout: 300_000 }, async () => {
+  for (const parameters of [offered[0], offered[4]]) {
+    const userId = await addPerson(users, parameters, 'owner')
+    const hash = await hashPassword('another password', undefined, parameters)
+    await users.sql`update passwords set hash = ${hash} where user_id = ${userId}`
+  }
+  // These hashes came without the instance: now it knows of them, and times them.
+  for (const name of [offered[0], offered[4]]) await byApi(name)
+  await expectEqualTimes(['unknown', offered[0], offered[4], 'known'], { tries: 80, share: 0.05 }, async (name) => {
+    await byApi(name)
     await users.sql`delete from turns`
   })
 })

@@ -20,6 +20,7 @@ import { testCallerKeys, testReader } from '#test/support/caller-keys'
 import { readUsersConfig } from '../config.ts'
 import type { Context, FailureCounts } from '../context.ts'
 import { openFailureCounts } from '../directory/passwords/failure-counts.ts'
+import { openPasswordHashes } from '../directory/passwords/stored-hashes.ts'
 import { openSecretUses } from '../openid/clients/secret-uses.ts'
 import { openAfterResponse } from '../after-response.ts'
 import { openIdTokenKeys } from '../openid/tokens/keys/id-token-keys.ts'
@@ -57,6 +58,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const afterResponse = openAfterResponse(silent)
   const secretUses = openSecretUses(sql, silent)
   const failureCounts = openFailureCounts(sql, config, silent)
+  const passwordHashes = await openPasswordHashes(sql, config)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {
     config,
@@ -70,6 +72,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     afterResponse,
     secretUses,
     failureCounts,
+    passwordHashes,
     grants: createClient(nats, GrantsInternal, internalCalls.users.grants),
     rolesElsewhere: { find: async () => ({}) },
     announceMail: () => {},

@@ -10,7 +10,6 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { isNoticeDropped } from '../email/mail-uses.ts'
 import { keepUnsent } from '../email/unsent-mails.ts'
-import { hashPassword } from './password-hashing.ts'
 import { kind, lifetime, usesOf } from './password-changed-mail.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
@@ -59,7 +58,7 @@ export async function changePassword(
   const user = await context.store.load<User>('user', userId)
   refuseWeakPassword(newPassword, field, { ...user?.state?.human, userName: user?.state?.userName })
   const lane = caller.userId || (networkOf(clientAddress) ?? clientAddress)
-  const hash = await hashPassword(newPassword, { lane, deadline })
+  const hash = await context.passwordHashes.hash(newPassword, { lane, deadline })
   const kept = caller.userId === userId ? caller.sessionId : ''
   const keptSessionId = await sessionToKeep(context, kept)
   const hadOne = ((await findUserById(context, userId))?.hash ?? null) !== null

@@ -9,7 +9,6 @@ import { networkOf } from '../rate-limits/token-buckets.ts'
 import { recordLater } from './failures.ts'
 import { findLoginUser } from '../login-names/meaning.ts'
 import type { LoginUser } from '../login-names/login-user.ts'
-import { verifyPassword } from './password-hashing.ts'
 
 /** A claim to be a user, with the password. */
 export interface Attempted {
@@ -25,6 +24,8 @@ export interface Proved {
   takeBack(): Promise<void>
   /** Takes the attempt back with what the password opens. */
   takingBack: ByFunction
+  /** Of the same password by the present parameters, where the stored one has others. */
+  renewedHash: string | undefined
   /** Once the session exists. A failure is logged alone. */
   rememberAddress(): Promise<void>
 }
@@ -42,7 +43,7 @@ export async function checkPassword(context: Context, attempted: Attempted, call
     preferred: known !== undefined,
     deadline: call.deadline,
   }
-  const right = await verifyPassword(attempted.password, hash ?? undefined, place).catch(async (error: unknown) => {
+  const right = await context.passwordHashes.verify(attempted.password, hash, place).catch(async (error: unknown) => {
     await takeBackGuess()
     throw error
   })
@@ -54,6 +55,8 @@ export async function checkPassword(context: Context, attempted: Attempted, call
     user,
     takeBack,
     takingBack,
+    // Who waits for it knew the password: only that is told.
+    renewedHash: await context.passwordHashes.renew(attempted.password, hash!, place),
     rememberAddress: () =>
       rememberAddress(context, user.userId, call.clientAddress, known).catch((err: unknown) =>
         context.log.warn({ err }, 'work after a sign-in failed'),

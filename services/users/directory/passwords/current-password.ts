@@ -4,7 +4,6 @@ import type { Context } from '../../context.ts'
 import { beginAttempt } from './check-password.ts'
 import { recordLater } from './failures.ts'
 import { findUserById } from '../login-names/login-user.ts'
-import { verifyPassword } from './password-hashing.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
 import { passwordOf } from '../events/user.ts'
 
@@ -24,10 +23,12 @@ export async function proveCurrentPassword(
     preferred: known !== undefined,
     deadline: call.deadline,
   }
-  const right = await verifyPassword(password, user?.hash ?? undefined, place).catch(async (error: unknown) => {
-    await takeBackGuess()
-    throw error
-  })
+  const right = await context.passwordHashes
+    .verify(password, user?.hash ?? null, place)
+    .catch(async (error: unknown) => {
+      await takeBackGuess()
+      throw error
+    })
   if (!right) {
     recordLater(context, place.lane, user, call)
     throw passwordInvalid(field)

@@ -3,6 +3,8 @@ import type { IssueTokenRequest } from '#gen/roster/users/v1/oauth_service'
 import { IssueTokenRequest as codec } from '#gen/roster/users/v1/oauth_service'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
+import { encryptionKey } from '#lib/encryption/keys'
+import { saltCodes } from '../../directory/email/salt-codes.ts'
 import { issueToken } from '../operations/issue-token.ts'
 import { deleteSession } from '../../sessions/operations/delete-session.ts'
 import { lockUser } from '../../directory/operations/user/lock-user.ts'
@@ -13,11 +15,15 @@ import { addPerson, longNonce, noteApplication, nothingNewer, redirectUri, told,
 
 let database: TestDatabase
 let users: TestUsers
+/** Another replica. */
+let sister: TestUsers
 let domains: { stop(): Promise<void> }
 
 beforeAll(async () => {
   database = await createDatabase()
-  users = await openUsers(database.urls.users)
+  const settings = { ROSTER_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
+  users = await openUsers(database.urls.users, settings)
+  sister = await openUsers(database.urls.users, settings)
   const clients = ['client', 'other']
   domains = await serveDomains({}, {}, { copied: nothingNewer(clients) })
   for (const clientId of clients)
@@ -31,7 +37,7 @@ beforeAll(async () => {
 
 afterEach(() => shiftClock(users.sql, '0'))
 afterAll(async () => {
-  await Promise.all([users?.stop(), domains?.stop()])
+  await Promise.all([users?.stop(), sister?.stop(), domains?.stop()])
   await database?.drop()
 })
 
@@ -75,10 +81,10 @@ const rowsOf = async (id: string) => {
   return { codes, tokens }
 }
 
-const redeem = (code: string, more: Partial<IssueTokenRequest> = {}) =>
+const redeem = (code: string, more: Partial<IssueTokenRequest> = {}, by = users) =>
   issueToken
     .handle(
-      users,
+      by,
       {
         ...codec.decode(new Uint8Array()),
         grantType: 'authorization_code',
@@ -175,13 +181,27 @@ describe.each<Kind>(['sealed', 'stored'])('a code that is %s', (kind) => {
     expect(await raced.left()).toEqual({ codes: 0, tokens: 0 })
   })
 
-  test('gives tokens to one of fifty at once, and the next ends them', async () => {
+  test('gives tokens to one of fifty at once, at two replicas, and the next ends them', async () => {
     const { code, happened, left } = await newCode(kind)
-    const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(code)))
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => redeem(code, {}, n % 2 ? users : sister)))
     expect(answers.filter((answer) => answer === 'tokens')).toHaveLength(1)
     expect(await happened()).toEqual(['granted', 'redeemed', 'ended code-reuse'])
     expect(await left()).toEqual({ codes: 0, tokens: 0 })
   })
+})
+
+test('a code that was sealed by another key, or with the salt before this one, is none', async () => {
+  const { code, happened } = await newCode('sealed')
+  const others = [
+    encryptionKey.read(Buffer.alloc(32, 8).toString('base64')),
+    await saltCodes((async () => [{ salt: 'the next one' }]) as never, users.config.ROSTER_ENCRYPTION_KEY),
+  ]
+  for (const keys of others) {
+    expect(readCode(keys, code)).toBeUndefined()
+    expect(await redeem(code, {}, { ...users, keys })).toBe(invalid)
+  }
+  expect(await happened()).toEqual([])
+  expect(await redeem(code)).toBe('tokens')
 })
 
 type Code = Awaited<ReturnType<typeof newCode>>

@@ -12,7 +12,6 @@ import { requestNotice, withNotice } from '../../directory/email/notice.ts'
 import { readTakeBack } from '../../directory/email/take-back-link.ts'
 import { findTakeBack, type Human, type TakeBack } from '../../directory/events/human.ts'
 import { type User, type UserEvent, userKey } from '../../directory/events/user.ts'
-import { hashPassword } from '../../directory/passwords/password-hashing.ts'
 import { storePassword } from '../../directory/passwords/store-password.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import { isActive } from '../../directory/states/user-state.ts'
@@ -37,7 +36,10 @@ export async function takeBackEmail(
   if (isDead) return expired()
   const { userId, noticeId } = meant
   const nobodyKnows = newToken()
-  const hash = await hashPassword(nobodyKnows, { lane: networkOf(clientAddress) ?? clientAddress, deadline })
+  const hash = await context.passwordHashes.hash(nobodyKnows, {
+    lane: networkOf(clientAddress) ?? clientAddress,
+    deadline,
+  })
   const replaced = { noticeId: randomUUID(), isOwn: false, hasLink: false }
   const change = (isNoticed: boolean): Promise<boolean> =>
     context.store.execute({

@@ -28,7 +28,6 @@ import { countTryFrom, mayTry } from '../registration/registration-limits.ts'
 import { findFault } from '../registration/typed-registration.ts'
 import { provedPassword } from '../../sessions/factors/password/password.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
-import { hashPassword } from '../../directory/passwords/password-hashing.ts'
 import { isWeak } from '../../directory/passwords/refuse-weak-password.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
@@ -137,7 +136,7 @@ async function signUp(
   call: Call,
 ): Promise<string> {
   const lane = networkOf(call.clientAddress) ?? call.clientAddress
-  const hash = await hashPassword(password, { lane, deadline: call.deadline })
+  const hash = await context.passwordHashes.hash(password, { lane, deadline: call.deadline })
   const guards = [stillOpen(row.id)]
   // Should the rest fail, the user signs in by this page.
   const writes = [advance(context.keys, row.id, { loginName: registration.email })]

@@ -7,7 +7,6 @@ import { toPage } from '../../openid/authorization/answer.ts'
 import { advance, stillOpen } from '../../openid/request/request-row.ts'
 import type { Context } from '../../context.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
-import { hashPassword } from '../../directory/passwords/password-hashing.ts'
 import { isWeak, type Known } from '../../directory/passwords/refuse-weak-password.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
@@ -66,7 +65,7 @@ export async function join(
   let hash: string
   try {
     const lane = networkOf(call.clientAddress) ?? call.clientAddress
-    hash = await hashPassword(request.password, { lane, deadline: call.deadline })
+    hash = await context.passwordHashes.hash(request.password, { lane, deadline: call.deadline })
   } catch (error) {
     if (!(error instanceof RosterError) || error.reason !== 'PASSWORDS_THROTTLED') throw error
     return again(InvitationError.INVITATION_ERROR_THROTTLED, error.retryAfter ?? 1)

@@ -18,7 +18,6 @@ import {
 import { type Vouch, vouching } from '../../login-names/vouching.ts'
 import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
-import { hashPassword } from '../../passwords/password-hashing.ts'
 import { refuseWeakPassword } from '../../passwords/refuse-weak-password.ts'
 import type { VouchedOn } from '../../events/code.ts'
 import { type NewUserKeys, newUserReads } from './new-user-reads.ts'
@@ -34,7 +33,7 @@ export const addHumanUser = {
     const passwordHash =
       request.password === undefined
         ? undefined
-        : await hashPassword(request.password, { lane: call.caller.userId, deadline: call.deadline })
+        : await context.passwordHashes.hash(request.password, { lane: call.caller.userId, deadline: call.deadline })
     const vouch = await vouching(context, call.organizationId, [request.email?.verification], call)
     const mayInvite = !(await isBesideFormer(context.sql))
     return context.store.execute(createHuman(context, request, call, { vouch, mayInvite, passwordHash }))
