@@ -199,23 +199,20 @@ describe.skipIf(!house)('the log', () => {
     const { headers, logged } = watchRequest()
     const path = authorizePath(application, { scope: 'openid offline_access', prompt: 'none' })
     const code = new URL((await browser.visit(path, { headers })).location).searchParams.get('code')!
+    const line = { clientId: application.clientId, authorizationId: expect.any(String) }
     expect(await logged()).toMatchObject([
-      {
-        msg: 'offline_access was left out',
-        clientId: application.clientId,
-        reason,
-        authorizationId: expect.any(String),
-      },
+      { msg: 'a code was given', ...line, userId: expect.any(String), sessionId: expect.any(String) },
+      { msg: 'offline_access was left out', ...line, reason },
     ])
     const { body } = await redeem(application, code)
     expect(body.scope).toBe('openid')
     expect(body).not.toHaveProperty('refresh_token')
   })
 
-  test('says nothing where it is given', async () => {
+  test('says that a code was given, and nothing of offline_access where that is given', async () => {
     const { headers, ended } = watchRequest()
     const path = authorizePath(await add(), { scope: 'openid offline_access' })
     expect((await browser.visit(path, { headers })).location).toContain('code=')
-    expect((await ended()).map(({ msg }) => msg)).toEqual(['call'])
+    expect((await ended()).map(({ msg }) => msg)).toEqual(['a code was given', 'call'])
   })
 })

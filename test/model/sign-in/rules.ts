@@ -64,6 +64,10 @@ export interface Request {
   failed?: boolean
   decision?: 'allowed' | 'denied'
   answer?: 'given' | 'cancelled'
+  /** The password was right just now. */
+  proved?: boolean
+  /** What a password got for it at once: the same password gets it again. */
+  given?: Authorization
 }
 
 export interface Page {
