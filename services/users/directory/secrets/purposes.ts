@@ -7,8 +7,11 @@ export interface Bounds {
 }
 
 interface Facts {
-  /** Six symbols that a person types (email/code.ts), a text that carries its record (secret.ts), or a cookie. */
-  form: 'code' | 'text' | 'cookie'
+  /**
+   * Six symbols that a person types (email/code.ts), a text that carries its record (secret.ts), a cookie, or a random
+   * secret in its row alone, whose codes a person types.
+   */
+  form: 'code' | 'text' | 'cookie' | 'row'
   /** Its rows in the table `secrets`: those of one-time-codes.ts with these bounds, or of statements of their own. */
   rows?: Bounds | 'own'
 }
@@ -32,6 +35,8 @@ export const purposes = {
   'invitation-code': { form: 'code', salted: true },
   // Its use, five tries, the next one for the same, the removal of its user.
   'otp-email': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },
+  // The secret of an authenticator app that is set up: its use, ten wrong tries, the next one of who sets it up.
+  'totp-setup': { form: 'row', salted: false, rows: { tries: 10, ofUser: 10 } },
   // A code for tokens: its use, the end of its authorization.
   'secret-code': { form: 'text', salted: true, rows: 'own' },
   // The form of a page: the end of its request or browser.
