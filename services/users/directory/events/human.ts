@@ -209,7 +209,12 @@ function withTakeBack(
   if (until === undefined || email === undefined) return human
   const living = livingTakeBacks(human, at)
   const { secondFactors, factorsAdded } = human
-  const takeBack = { noticeId, email, until, ...(secondFactors && { secondFactors, factorsAdded: { ...factorsAdded } }) }
+  const takeBack = {
+    noticeId,
+    email,
+    until,
+    ...(secondFactors && { secondFactors, factorsAdded: { ...factorsAdded } }),
+  }
   return { ...human, takeBacks: [...living, takeBack].slice(0, mostTakeBacks) }
 }
 

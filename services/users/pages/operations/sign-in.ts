@@ -10,7 +10,11 @@ import { fixedPerson, requestStateOf } from '../sign-in/request-state.ts'
 import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
-import { factorKinds } from '../../sessions/factors/kinds.ts'
+import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import type { User } from '../../directory/events/user.ts'
+import type { FactorKind } from '../../sessions/events/session.ts'
+import { askedFirst } from '../../sessions/factors/asked-first.ts'
+import { factorKinds, secondFactors } from '../../sessions/factors/kinds.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { mailCode } from './check-code.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
@@ -81,7 +85,7 @@ async function proceed(
   const { userId, organizationId } = proved.user
   await Promise.all([proved.settle?.(), surplusSessions.settle(context, userId)])
   // Its page then has the field at once.
-  if (missingFactors.includes(factorKinds['otp-email'].method)) {
+  if (firstOf(missingFactors, proved.user.state) === 'otp-email') {
     const code = await mailCode(
       context,
       opened,
@@ -91,6 +95,12 @@ async function proceed(
     await orUnavailable(advance(context.keys, row.id, { chosen: true, code })(context.sql))
   }
   return newValue
+}
+
+// The second factor that the page asks for.
+function firstOf(missing: readonly AuthenticationMethodType[], user: User): FactorKind | undefined {
+  const kinds = secondFactors.filter((kind) => missing.includes(factorKinds[kind].method))
+  return kinds.length > 0 ? askedFirst(kinds, user) : undefined
 }
 
 /** What the page says of a factor that failed. Undefined: the error is another one. */

@@ -56,7 +56,8 @@ export function passing(
     writes: [
       ...ids.map(
         (id): Write =>
-          (sql) => sql`
+          (sql) =>
+            sql`
             insert into factor_guesses (user_id, kind, browser_id, passed_at)
             values (${userId}, ${kind}, ${id}, ${id === '' ? null : sql`roster_now()`})
             on conflict (user_id, kind, browser_id) do update set wrong = 0, passed_at = excluded.passed_at, told_at = null

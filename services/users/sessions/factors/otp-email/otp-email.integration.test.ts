@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import type { NewCode } from '../../../directory/events/code.ts'
 import { deriveCode } from '../../../directory/email/code.ts'
-import { addOTPEmail, removeOTPEmail } from '../../../directory/operations/user/otp-email.ts'
+import { addOTPEmail, removeOTPEmail } from '../../operations/otp-email.ts'
 import { setEmail } from '../../../directory/operations/user/set-email.ts'
 import { setPassword } from '../../../directory/operations/password/set-password.ts'
 import { findCode } from '../../../directory/secrets/one-time-codes.ts'
@@ -464,7 +464,7 @@ function codePage(page: Awaited<ReturnType<Visitor['begin']>>) {
 class Visitor extends Anyone {
   /** Sends a code, and returns the page after it. */
   async code({ requestId, formToken }: { requestId: string; formToken: string }, code: string, action = 'check') {
-    const request = { browser: this.cookie, requestId, formToken, code, action }
+    const request = { browser: this.cookie, requestId, formToken, code, action, factor: '' }
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
   }
 }

@@ -51,7 +51,9 @@ export async function findTypedCode(
 ): Promise<Buffer | undefined> {
   const key = await personalKey(context, userId)
   const mac = key && macOf(key, typed)
-  const rows = mac && (await orUnavailable(context.sql`
+  const rows =
+    mac &&
+    (await orUnavailable(context.sql`
     select from recovery_codes where user_id = ${userId} and mac = ${mac}
   `))
   return rows?.length ? mac : undefined
