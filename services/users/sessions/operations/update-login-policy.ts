@@ -61,7 +61,7 @@ function faultsOf(
 
 function servesAlone({ types }: NonNullable<Sent['secondFactors']>): boolean {
   const kinds = types.map(kindOfSecond)
-  return kinds.every((kind) => kind !== undefined) && kinds.some((kind) => !isWayOut(kind!))
+  return kinds.every((kind) => kind !== undefined) && kinds.some((kind) => !isWayOut(kind))
 }
 
 function linksOf({ tosLink = '', privacyPolicyLink = '', helpLink = '' }: Pick<Sent, Links>): [Links, string][] {

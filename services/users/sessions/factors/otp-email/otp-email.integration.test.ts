@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OIDCAuthMethodType } from '#gen/roster/grants/v1/application_service'
+import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import { IssueTokenRequest as codec } from '#gen/roster/users/v1/oauth_service'
 import { NoticeReason } from '#gen/roster/users/v1/sign_in_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
@@ -437,7 +438,12 @@ describe('a sign-in by pages', () => {
   })
 
   test('says so where a mailed code proves nothing, and leads to another account and back to the application', async () => {
-    await demand(true)
+    const secondFactors = { types: [SecondFactorType.SECOND_FACTOR_TYPE_OTP_EMAIL] }
+    await updateLoginPolicy.handle(
+      users,
+      { settings: { forceMfa: true, secondFactors } },
+      { ...call(), organizationId: instance.id },
+    )
     const person = await newPerson()
     const { userId, email } = person
     await setEmail.handle(

@@ -43,5 +43,7 @@ export function stepOf(secret: Buffer, typed: string, now: Date): number | undef
 export function uriOf(secret: Buffer, { issuer, account }: { issuer: string; account: string }): string {
   const parameters = { secret: toBase32(secret), issuer, algorithm: 'SHA1', digits, period: seconds }
   const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-  return `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?${query.join('&')}`
+  // A colon ends the issuer, however it is written.
+  const label = issuer.includes(':') ? [account] : [issuer, account]
+  return `otpauth://totp/${label.map(encodeURIComponent).join(':')}?${query.join('&')}`
 }

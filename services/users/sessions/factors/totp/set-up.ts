@@ -118,7 +118,7 @@ export async function provedTotp(context: Context, userId: string): Promise<Prov
 }
 
 function shown({ config }: Context, user: User, secret: Buffer): NewTotp {
-  const issuer = new URL(issuerOf(config)).host
+  const issuer = new URL(issuerOf(config)).hostname
   return { uri: uriOf(secret, { issuer, account: knownName(user) }), text: toBase32(secret) }
 }
 
