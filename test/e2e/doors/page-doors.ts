@@ -167,6 +167,19 @@ export const pageDoors: Record<string, PageDoor> = {
     prepare: async ({ browser, person }) =>
       formOn(await browser.visit('/ui/account/password'), { password: person.password }, '/ui/account/password'),
   },
+  ChangeMyTOTP: {
+    prepare: async ({ browser }) =>
+      formOn(await browser.visit('/ui/account/authenticator'), { action: 'begin' }, '/ui/account/authenticator'),
+  },
+  ChangeMyRecoveryCodes: {
+    async prepare({ browser, person: { userId } }) {
+      // They stand for another factor. It has it already where the door is prepared once more.
+      await call('AddOTPEmail', { userId }, admin())
+      const page = await browser.visit('/ui/account/recovery-codes')
+      ok(await call('RemoveOTPEmail', { userId }, admin()))
+      return formOn(page, { action: 'make' }, '/ui/account/recovery-codes')
+    },
+  },
   DownloadMyData: {
     isFile: true,
     prepare: async ({ browser }) => formOn(await browser.visit('/ui/account/data'), {}, '/ui/account/data'),

@@ -25,7 +25,7 @@ export const signInCalls: Call[] = [
   settings('getLegalAndSupportSettings', { settings: { tosLink: '', privacyPolicyLink: '' } }),
   settings(
     'getLoginSettings',
-    { settings: { allowUsernamePassword: true, passkeysType: 0, forceMfa: false, secondFactors: [3] } },
+    { settings: { allowUsernamePassword: true, passkeysType: 0, forceMfa: false, secondFactors: [1, 3, 5] } },
     true,
   ),
   settings('getActiveIdentityProviders', { identityProviders: [] }),
