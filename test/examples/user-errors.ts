@@ -249,7 +249,9 @@ export const codeAndSessionErrors: ErrorCase[] = [
   fails('RemoveTOTP', notFound('FACTOR_NOT_FOUND'), 'the user has no such factor', ({ human: { userId } }) => ({
     userId,
   })),
-  fails('RemoveRecoveryCodes', notFound('FACTOR_NOT_FOUND'), 'the user has none', ({ human: { userId } }) => ({ userId })),
+  fails('RemoveRecoveryCodes', notFound('FACTOR_NOT_FOUND'), 'the user has none', ({ human: { userId } }) => ({
+    userId,
+  })),
   fails('RegisterTOTP', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
   fails('RegisterTOTP', precondition('NOT_A_HUMAN'), 'the user is a machine', ({ machineId }) => ({
     userId: machineId,
