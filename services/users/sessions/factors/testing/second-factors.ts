@@ -40,7 +40,7 @@ export const set = (
 ) =>
   setSession.handle(
     users,
-    { sessionId, sessionToken, password: '', otpEmailCode: '', lifetime: undefined, ...given } as never,
+    { sessionId, sessionToken, password: '', otpEmailCode: '', lifetime: undefined, ...given },
     call(),
   )
 

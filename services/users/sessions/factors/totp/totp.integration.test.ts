@@ -215,9 +215,9 @@ describe('own second factors', () => {
     await shiftClock(users.sql, '9 minutes')
     const early = await Promise.all(changes.map((change) => reasonOf(change())))
     expect(early).not.toContain('FACTOR_NOT_FRESH')
-    as.caller = { ...as.caller, authorizationId: 'given' } as never
+    as.caller = { ...as.caller, authorizationId: 'given' }
     const byApplication = await Promise.all(changes.map((change) => reasonOf(change())))
-    as.caller = { ...as.caller, authorizationId: undefined } as never
+    as.caller = { ...as.caller, authorizationId: undefined }
     await shiftClock(users.sql, '11 minutes')
     const late = await Promise.all(changes.map((change) => reasonOf(change())))
     expect([...byApplication, ...late]).toEqual(Array(10).fill('FACTOR_NOT_FRESH'))
@@ -241,7 +241,7 @@ describe('own second factors', () => {
     const register = async () =>
       reasonOf(registerTOTP.handle(users, { userId }, by(own, await signIn(own, 'renewed password'))))
     expect(await register()).toBe('FACTOR_NOT_AVAILABLE')
-    await setPassword.handle(users, { userId, newPassword, verification: undefined } as never, call())
+    await setPassword.handle(users, { userId, newPassword, verification: undefined }, call())
     expect(await register()).toBe('in')
   })
 
@@ -308,8 +308,8 @@ describe('guesses', () => {
       Array.from({ length: 60 }, (_, n) => reasonOf(set(sessions[n % 3]!, { totpCode: wrong }))),
     )
     expect([count(tries, 'CODE_INVALID'), count(tries, 'FACTOR_THROTTLED')]).toEqual([5, 55])
-    expect(await reasonOf(set(sessions[0]!, { totpCode: await app.code(1) }))).toBe('FACTOR_THROTTLED')
-    expect(await reasonOf(set(sessions[0]!, { recoveryCode: code! }))).toBe('in')
+    expect(await reasonOf(set(sessions[0], { totpCode: await app.code(1) }))).toBe('FACTOR_THROTTLED')
+    expect(await reasonOf(set(sessions[0], { recoveryCode: code! }))).toBe('in')
     for (const [minutes, most] of [
       [11, 5],
       [22, 5],
