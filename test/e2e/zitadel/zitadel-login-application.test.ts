@@ -25,6 +25,7 @@ let person: ExampleHuman
 let other: ExampleHuman
 /** With a second factor. */
 let careful: ExampleHuman
+let own: ExampleHuman
 let application: ExampleApplication
 let login: ReturnType<typeof openLogin>
 
@@ -34,6 +35,7 @@ beforeAll(async () => {
   person = await newHuman(home, { password: unique('Password') })
   other = await newHuman(home, { password: unique('Password') })
   careful = await newHuman(home, { password: unique('Password') })
+  own = await newHuman(home, { password: unique('Password') })
   login = openLogin((await newLoginClient(home)).token)
 })
 
@@ -206,7 +208,6 @@ test.skipIf(!hasMailbox())('and with the code of a mail, whose link leads to its
 })
 
 test('and with the code of an authenticator app', async () => {
-  const own = await newHuman(await newOrganization(), { password: unique('Password') })
   const { secret } = ok(await call('RegisterTOTP', { userId: own.userId }, admin()))
   const app = new TOTP({ secret: Secret.fromBase32(secret) })
   ok(await call('VerifyTOTPRegistration', { userId: own.userId, code: app.generate() }, admin()))
