@@ -36,7 +36,7 @@ export const purposes = {
   // Its use, five tries, the next one for the same, the removal of its user.
   'otp-email': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },
   // The secret of an authenticator app that is set up: its use, ten wrong tries, the next one of who sets it up.
-  'totp-setup': { form: 'row', salted: false, rows: { tries: 10, ofUser: 10 } },
+  'totp-setup': { form: 'row', salted: true, rows: { tries: 10, ofUser: 10 } },
   // A code for tokens: its use, the end of its authorization.
   'secret-code': { form: 'text', salted: true, rows: 'own' },
   // The form of a page: the end of its request or browser.
