@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { orUnavailable, type Write } from '#lib/database/database'
 import type { Use } from '#lib/eventstore/command'
@@ -46,7 +45,7 @@ function kindOf(name: string, number: MailKind): KindOfMail {
   }
 }
 
-/** One of these mails, before it is known whether it has to be sent. */
+/** One of these mails, before it is known whether it has to be sent. `codeId`: a new one. */
 export interface MailOfFactors {
   /** Keeps it. Only where the address is verified. */
   write: Write
@@ -57,9 +56,8 @@ export interface MailOfFactors {
 
 export function mailOfFactors(
   kind: FactorMail,
-  { userId, organizationId }: { userId: string; organizationId: string },
+  { userId, organizationId, codeId }: { userId: string; organizationId: string; codeId: string },
 ): MailOfFactors {
-  const codeId = randomUUID()
   return {
     row: { codeId, kind, userId, lifetime },
     write: (sql) => sql`

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import type { Write } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
@@ -24,7 +25,7 @@ export async function changeFactors<More extends object = {}>(
   call: Pick<Call, 'caller' | 'requestId' | 'deadline'>,
 ): Promise<More & { details: ObjectDetails }> {
   const user = await context.store.load<User>('user', userId)
-  const mail = mailOfFactors(told, { userId, organizationId: user?.organizationId ?? '' })
+  const mail = mailOfFactors(told, { userId, organizationId: user?.organizationId ?? '', codeId: randomUUID() })
   const answer = await toldOrNot((isTold) =>
     context.store.execute({
       aggregate: userKey(userId),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { orUnavailable } from '#lib/database/database'
 import type { Write } from '#lib/database/database'
 import { invalid, RosterError } from '#lib/errors'
@@ -121,7 +122,7 @@ export async function refuseGuess(
   { requestId, deadline }: Call,
 ): Promise<never> {
   const { kind } = guesser
-  const mail = mailOfFactors('factor-guessed', { userId, organizationId })
+  const mail = mailOfFactors('factor-guessed', { userId, organizationId, codeId: randomUUID() })
   await context.store.execute({
     aggregate: { type: 'session', id: sessionId },
     reads: { user: userKey(userId) },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mailOfFactors } from '../../../directory/email/factor-mails.ts'
 import type { User } from '../../../directory/events/user.ts'
 import type { Factor } from '../factor.ts'
@@ -25,7 +26,7 @@ export const recoveryCode: Factor = {
     if (!mac) return refuseGuess(context, guesser, { user, sessionId: session.id, field }, call)
     const { write, guard } = usingUpRecoveryCode(userId, mac, codeInvalid(field))
     const passed = passing(context, guesser, session.browserId)
-    const mail = mailOfFactors('recovery-code-used', { userId, organizationId })
+    const mail = mailOfFactors('recovery-code-used', { userId, organizationId, codeId: randomUUID() })
     return {
       kind,
       user,
