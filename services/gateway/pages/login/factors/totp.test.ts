@@ -24,7 +24,7 @@ const secret = {
   uri: 'otpauth://totp/roster.example.com:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=roster.example.com&algorithm=SHA1&digits=6&period=30',
   text: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
 }
-const code = (way: FactorWay, ways: FactorWay[], error = Reason.CODE_ERROR_UNSPECIFIED) => ({
+const code = (way: FactorWay, ways: FactorWay[], error: Reason = Reason.CODE_ERROR_UNSPECIFIED) => ({
   loginName: 'ada',
   way,
   ways,
