@@ -45,6 +45,7 @@ testEvents<
   | 'FirstRefreshToken'
   | 'LoginPolicyBrand'
   | 'LoginPolicyTheme'
+  | 'LoginPolicySecondFactors'
   | 'InvitedRoles'
 >('users', [
   'user',

@@ -46,7 +46,7 @@ import { getAuthRequest } from './pages/own-pages/get-auth-request.ts'
 import { withCookieLifetime } from './sessions/browsers/cookie-lifetime.ts'
 import { createSession } from './sessions/operations/create-session.ts'
 import { checkCode } from './pages/operations/check-code.ts'
-import { addOTPEmail, removeOTPEmail } from './directory/operations/user/otp-email.ts'
+import { addOTPEmail, removeOTPEmail } from './sessions/operations/otp-email.ts'
 import { chooseAccount } from './pages/operations/choose-account.ts'
 import { deactivateUser } from './directory/operations/user/deactivate-user.ts'
 import { decide } from './pages/operations/decide.ts'
@@ -94,6 +94,13 @@ import { searchUserConsents } from './openid/consents/search-user-consents.ts'
 import { withdrawMyConsent } from './pages/account/withdraw-my-consent.ts'
 import { withdrawConsent } from './openid/consents/withdraw-consent.ts'
 import { getSession } from './sessions/operations/get-session.ts'
+import { registerTOTP } from './sessions/operations/register-totp.ts'
+import { verifyTOTPRegistration } from './sessions/operations/verify-totp-registration.ts'
+import { removeTOTP } from './sessions/operations/remove-totp.ts'
+import { generateRecoveryCodes } from './sessions/operations/generate-recovery-codes.ts'
+import { removeRecoveryCodes } from './sessions/operations/remove-recovery-codes.ts'
+import { changeMyTOTP } from './pages/account/change-my-totp.ts'
+import { changeMyRecoveryCodes } from './pages/account/change-my-recovery-codes.ts'
 import { setSession } from './sessions/operations/set-session.ts'
 import { deleteUserSessions } from './sessions/operations/delete-user-sessions.ts'
 import { searchSessions } from './sessions/operations/search-sessions.ts'
@@ -277,6 +284,11 @@ const users: StoringService<Config, Context> = {
       restoreUser,
       addOTPEmail,
       removeOTPEmail,
+      registerTOTP,
+      verifyTOTPRegistration,
+      removeTOTP,
+      generateRecoveryCodes,
+      removeRecoveryCodes,
     }),
     served<typeof PasswordServiceDefinition, Context>(PasswordServiceDefinition, {
       setPassword,
@@ -362,6 +374,8 @@ const users: StoringService<Config, Context> = {
         showTakeBack,
         takeBackEmail,
         changeMyPassword,
+        changeMyTOTP,
+        changeMyRecoveryCodes,
         downloadMyData,
         removeMe,
         endMySession,

@@ -48,6 +48,11 @@ export async function mailCount(address: string): Promise<number> {
   return (await mailsTo(address)).length
 }
 
+/** How many of them have a code. */
+export async function codeCount(address: string): Promise<number> {
+  return (await mailsTo(address)).filter(({ text }) => codePattern.test(text)).length
+}
+
 interface PlainMail {
   subject: string
   text: string

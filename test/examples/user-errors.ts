@@ -246,6 +246,29 @@ export const codeAndSessionErrors: ErrorCase[] = [
     userId,
   })),
   fails('RemoveOTPEmail', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+  fails('RemoveTOTP', notFound('FACTOR_NOT_FOUND'), 'the user has no such factor', ({ human: { userId } }) => ({
+    userId,
+  })),
+  fails('RemoveRecoveryCodes', notFound('FACTOR_NOT_FOUND'), 'the user has none', ({ human: { userId } }) => ({
+    userId,
+  })),
+  fails('RegisterTOTP', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+  fails('RegisterTOTP', precondition('NOT_A_HUMAN'), 'the user is a machine', ({ machineId }) => ({
+    userId: machineId,
+  })),
+  fails(
+    'VerifyTOTPRegistration',
+    codeInvalid,
+    'no secret was made',
+    ({ human: { userId } }) => ({ userId, code: '123456' }),
+    { fields: ['code'] },
+  ),
+  fails(
+    'GenerateRecoveryCodes',
+    precondition('FACTOR_NOT_AVAILABLE'),
+    'the user has no other second factor',
+    ({ human: { userId } }) => ({ userId }),
+  ),
   fails(
     'SetSession',
     invalid,

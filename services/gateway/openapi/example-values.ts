@@ -35,6 +35,7 @@ export const exampleValues: Readonly<Record<string, unknown>> = {
   password: 'correct horse battery staple',
   currentPassword: 'correct horse battery staple',
   verificationCode: 'ABC234',
+  code: '123456',
   sessionToken: 'the token that CreateSession returned',
   'CreateSessionAnswer.sessionToken': 'shown here alone',
   token: 'the token to look at',

@@ -11,6 +11,8 @@ interface KindOfMail {
 
 const ofCodes = ['code', 'url', 'validFor'] as const
 
+const ofFactors = ['host', 'changedAt', 'url'] as const
+
 const kinds = {
   [MailKind.MAIL_KIND_EMAIL_CODE]: { name: 'email-code', shows: ofCodes },
   [MailKind.MAIL_KIND_PASSWORD_RESET]: { name: 'password-reset', shows: ofCodes },
@@ -28,6 +30,11 @@ const kinds = {
   [MailKind.MAIL_KIND_OTP_EMAIL]: { name: 'otp-email', shows: ['code', 'validFor'] },
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: { name: 'otp-email-link', shows: ofCodes },
   [MailKind.MAIL_KIND_INVITATION]: { name: 'invitation', shows: [...ofCodes, 'inviter', 'application', 'message'] },
+  [MailKind.MAIL_KIND_FACTOR_ADDED]: { name: 'factor-added', shows: ofFactors },
+  [MailKind.MAIL_KIND_FACTOR_REMOVED]: { name: 'factor-removed', shows: ofFactors },
+  [MailKind.MAIL_KIND_RECOVERY_CODES_MADE]: { name: 'recovery-codes-made', shows: ofFactors },
+  [MailKind.MAIL_KIND_RECOVERY_CODE_USED]: { name: 'recovery-code-used', shows: ofFactors },
+  [MailKind.MAIL_KIND_FACTOR_GUESSED]: { name: 'factor-guessed', shows: ofFactors },
 } as const satisfies Record<Exclude<MailKind, MailKind.MAIL_KIND_UNSPECIFIED | MailKind.UNRECOGNIZED>, KindOfMail>
 
 /** The mails that there are, each with a file of its name in every language. */

@@ -1,5 +1,6 @@
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import type { KindOfMail } from '../directory/email/mail-kind.ts'
+import { factorMails } from '../directory/email/factor-mails.ts'
 import { noticeMail } from '../directory/email/notice.ts'
 import { verificationMail } from '../directory/email/verification-mail.ts'
 import { passwordChangedMail } from '../directory/passwords/password-changed-mail.ts'
@@ -26,6 +27,11 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_OTP_EMAIL]: otpEmailMail,
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: otpEmailMail,
   [MailKind.MAIL_KIND_INVITATION]: invitationMail,
+  [MailKind.MAIL_KIND_FACTOR_ADDED]: factorMails['factor-added'],
+  [MailKind.MAIL_KIND_FACTOR_REMOVED]: factorMails['factor-removed'],
+  [MailKind.MAIL_KIND_RECOVERY_CODES_MADE]: factorMails['recovery-codes-made'],
+  [MailKind.MAIL_KIND_RECOVERY_CODE_USED]: factorMails['recovery-code-used'],
+  [MailKind.MAIL_KIND_FACTOR_GUESSED]: factorMails['factor-guessed'],
 }
 
 /** The kind of this number. No mail of the one that stands for an unknown number is found. */

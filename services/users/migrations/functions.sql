@@ -425,6 +425,26 @@ create or replace function count_lost_secrets(of jsonb, most int) returns int la
   )
 $$;
 
+-- 1 where a code of this time step, or of a later one, was used, or where there is no such authenticator app any more.
+create or replace function count_used_totp_steps(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (values (1)) one where not exists (
+    select from totp_secrets where user_id = of ->> 'userId' and last_step < (of ->> 'step')::bigint
+  )
+$$;
+
+-- 1 where a recovery code was used or replaced.
+create or replace function count_lost_recovery_codes(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (values (1)) one where not exists (
+    select from recovery_codes where user_id = of ->> 'userId' and mac = decode(of ->> 'mac', 'hex')
+  )
+$$;
+
+-- The wrong codes of a second factor since the last right one.
+create or replace function count_factor_guesses(of jsonb, most int) returns int language sql stable as $$
+  select coalesce(max(wrong), 0) from factor_guesses
+  where user_id = of ->> 'userId' and kind = of ->> 'kind' and browser_id = of ->> 'browserId'
+$$;
+
 -- The people whom an address means in an organization or, where none is named (`anywhere`), on the instance, the first one
 -- first.
 create or replace function address_holders(of jsonb) returns setof login_addresses language sql stable as $$

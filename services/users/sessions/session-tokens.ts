@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import type { User } from '../directory/events/user.ts'
 import type { FoundToken } from '../directory/tokens/token.ts'
 import type { Session } from './events/session.ts'
+import { provable } from './factors/asked-first.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
 import { checkedFactors, type LoginPolicy, missingFactors } from './login-policy/login-policy.ts'
@@ -24,12 +25,13 @@ export async function isComplete(
   return session !== undefined && missingMethods(policy, user, session.state).length === 0
 }
 
-/** What is missing of a session, of which one is asked for next. */
+/** What is missing of a session, of which one is asked for next: of those that serve, what the user can prove. */
 export function missingMethods(
   policy: LoginPolicy,
   user: User,
   session: Pick<Session, 'factors'>,
 ): AuthenticationMethodType[] {
   const [missing = []] = missingFactors(policy, user.human?.secondFactors ?? [], checkedFactors(session))
-  return missing.map((kind) => factorKinds[kind].method)
+  const ready = provable(missing, user)
+  return (ready.length > 0 ? ready : missing).map((kind) => factorKinds[kind].method)
 }

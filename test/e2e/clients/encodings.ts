@@ -59,6 +59,7 @@ function recording(plain: Call): Call {
       ok['accessToken'],
       ok['token'],
       ok['secret'],
+      ...((ok['recoveryCodes'] as string[] | undefined) ?? []),
       ok['clientSecret'],
       (ok['challenges'] as JsonObject | undefined)?.['otpEmail'],
     ]

@@ -2,7 +2,7 @@ import { admin, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { authorizePath, callbackOf, formOf, redeem, type Shown } from '../../examples/sign-in.ts'
 import { readPage } from '../../examples/sign-in-kinds.ts'
 import { call } from '../clients/encodings.ts'
-import { mailCount, mailTo } from '../mailbox.ts'
+import { codeCount, mailTo } from '../mailbox.ts'
 import { type Browser, enter, registerableNames, returnUri, type Stage } from './stage.ts'
 
 /** A door that needs one step more: with everything right, it opens. */
@@ -58,7 +58,7 @@ export const pageDoors: Record<string, PageDoor> = {
       // It has it already where the door is prepared once more.
       await call('AddOTPEmail', { userId }, admin())
       ok(await call('DeleteUserSessions', { userId }, admin()))
-      const before = await mailCount(email)
+      const before = await codeCount(email)
       // Without the name, which the request would show to everybody.
       const asked = await browser.visit(authorizePath(own, { prompt: 'login' }))
       stage.former = browser.cookie()
@@ -166,6 +166,18 @@ export const pageDoors: Record<string, PageDoor> = {
   ChangeMyPassword: {
     prepare: async ({ browser, person }) =>
       formOn(await browser.visit('/ui/account/password'), { password: person.password }, '/ui/account/password'),
+  },
+  ChangeMyTOTP: {
+    prepare: async ({ browser }) =>
+      formOn(await browser.visit('/ui/account/authenticator'), { action: 'begin' }, '/ui/account/authenticator'),
+  },
+  ChangeMyRecoveryCodes: {
+    async prepare({ browser }) {
+      // Its own page has the form once there is another factor.
+      const { body, ...page } = await browser.visit('/ui/account/authenticator')
+      const own = body.replace('action="/ui/account/authenticator"', 'action="/ui/account/recovery-codes"')
+      return formOn({ ...page, body: own }, { action: 'make' }, '/ui/account/recovery-codes')
+    },
   },
   DownloadMyData: {
     isFile: true,

@@ -64,7 +64,8 @@ async function mistype({ person: { userName: loginName } }: Scene, times: number
   for (let tried = 0; tried < times; tried++) await call('CreateSession', { loginName, password: unique('wrong') })
 }
 
-const demandTwo = ({ home }: Scene) => act('UpdateLoginPolicy', { settings: { forceMfa: true } }, home)
+const demandTwo = ({ home }: Scene, more = {}) =>
+  act('UpdateLoginPolicy', { settings: { forceMfa: true, ...more } }, home)
 
 interface Case {
   name: string
@@ -106,14 +107,21 @@ const cases: Case[] = [
   },
   {
     name: 'a second factor is asked for',
-    change: demandTwo,
+    change: (scene) => demandTwo(scene),
     says: ['SUCCEEDS', 'asks FACTOR', 'asks CONSENT'],
     door: 'code',
   },
   {
     name: 'a second factor is asked for, and the address is not verified',
     person: { verification: {} },
-    change: demandTwo,
+    change: (scene) => demandTwo(scene),
+    says: ['SUCCEEDS', 'asks FACTOR', 'asks CONSENT'],
+    door: 'set up app',
+  },
+  {
+    name: 'a code by mail is asked for, and the address is not verified',
+    person: { verification: {} },
+    change: (scene) => demandTwo(scene, { secondFactors: { types: ['SECOND_FACTOR_TYPE_OTP_EMAIL'] } }),
     says: ['FAILS', 'ADDRESS_NOT_VERIFIED', 'asks FACTOR', 'asks CONSENT'],
     door: 'no code',
   },

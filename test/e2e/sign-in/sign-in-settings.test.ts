@@ -23,7 +23,7 @@ describe.each(over('json'))('what holds for people who sign in, over $encoding:'
       // A test of the login policy makes that of the instance a second shorter for a moment.
       passwordCheckLifetime: expect.stringMatching(/^(43200|43199)s$/),
       disableLoginWithPhone: true,
-      secondFactors: ['SECOND_FACTOR_TYPE_OTP_EMAIL'],
+      secondFactors: ['OTP', 'OTP_EMAIL', 'RECOVERY_CODES'].map((name) => `SECOND_FACTOR_TYPE_${name}`),
     }
     expect(await settings()).toEqual({ ...usual, resourceOwnerType: 'RESOURCE_OWNER_TYPE_INSTANCE' })
     const set = { allowRegister: true, hidePasswordReset: true, passwordCheckLifetime: '3600s' }

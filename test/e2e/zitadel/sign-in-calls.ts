@@ -1,3 +1,4 @@
+import { Secret, TOTP, URI } from 'otpauth'
 import { expect } from 'vitest'
 import { beginAtLogin, loginPages, onLoginPages } from '../../examples/login-applications.ts'
 import { newHuman, unique } from '../../examples/people.ts'
@@ -25,7 +26,7 @@ export const signInCalls: Call[] = [
   settings('getLegalAndSupportSettings', { settings: { tosLink: '', privacyPolicyLink: '' } }),
   settings(
     'getLoginSettings',
-    { settings: { allowUsernamePassword: true, passkeysType: 0, forceMfa: false, secondFactors: [3] } },
+    { settings: { allowUsernamePassword: true, passkeysType: 0, forceMfa: false, secondFactors: [1, 3, 5] } },
     true,
   ),
   settings('getActiveIdentityProviders', { identityProviders: [] }),
@@ -50,8 +51,8 @@ export const signInCalls: Call[] = [
     const answer = await admin.session['setSession']!(proof)
     recordSecret(answer.sessionToken)
     Object.assign(ids, { signedIn: userId, wholeSession: sessionId, sessionToken: answer.sessionToken })
-    const unbuilt = { sessionId, sessionToken: answer.sessionToken, checks: { totp: { code: '123456' } } }
-    await expect(admin.session['setSession']!(unbuilt)).rejects.toThrow(/checks\.totp|not valid|no equal/)
+    const unbuilt = { sessionId, sessionToken: answer.sessionToken, checks: { otpSms: { code: '123456' } } }
+    await expect(admin.session['setSession']!(unbuilt)).rejects.toThrow(/checks\.otp_?sms|not valid|no equal/i)
   }),
   call('session', 'getSession', async ({ admin, ids }) => {
     const { session } = await admin.session['getSession']!({ sessionId: ids['wholeSession'] })
@@ -63,6 +64,16 @@ export const signInCalls: Call[] = [
     expect(authMethodTypes).toEqual([1, 7]),
   ),
   step('user', 'removeOTPEmail', signedIn),
+  step('user', 'registerTOTP', signedIn, ({ uri, secret }, { ids }) => {
+    recordSecret(secret)
+    expect(URI.parse(uri)).toMatchObject({ secret: { base32: secret } })
+    ids['totp'] = secret
+  }),
+  step('user', 'verifyTOTPRegistration', (world) => ({
+    ...signedIn(world),
+    code: new TOTP({ secret: Secret.fromBase32(world.ids['totp'] ?? 'AAAA') }).generate(),
+  })),
+  step('user', 'removeTOTP', signedIn),
   call('session', 'listSessions', async ({ admin, kind, ids }) => {
     const queries = [{ ...kind.oneof('query', 'idsQuery', { ids: [ids['wholeSession'], 'unknown'] }) }]
     const { sessions, details } = await admin.session['listSessions']!({ queries })

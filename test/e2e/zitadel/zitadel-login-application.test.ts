@@ -8,6 +8,7 @@ import {
   makeReqCtx,
 } from '@zitadel/client/v2'
 import { decodeJwt } from 'jose'
+import { Secret, TOTP } from 'otpauth'
 import { beforeAll, expect, inject, test } from 'vitest'
 import type { ExampleApplication } from '../../examples/applications.ts'
 import { beginAtLogin, newLoginClient, onLoginPages } from '../../examples/login-applications.ts'
@@ -24,6 +25,7 @@ let person: ExampleHuman
 let other: ExampleHuman
 /** With a second factor. */
 let careful: ExampleHuman
+let own: ExampleHuman
 let application: ExampleApplication
 let login: ReturnType<typeof openLogin>
 
@@ -33,6 +35,7 @@ beforeAll(async () => {
   person = await newHuman(home, { password: unique('Password') })
   other = await newHuman(home, { password: unique('Password') })
   careful = await newHuman(home, { password: unique('Password') })
+  own = await newHuman(home, { password: unique('Password') })
   login = openLogin((await newLoginClient(home)).token)
 })
 
@@ -148,6 +151,16 @@ function openLogin(token: string) {
       return { id: sessionId, token }
     },
 
+    /** The page for the code of an authenticator app. */
+    async sendAppCode({ id: sessionId, token: sessionToken }: KeptSession, code: string): Promise<KeptSession> {
+      const checked = { sessionId, sessionToken, checks: { totp: { code } }, metadata: {}, lifetime: day }
+      const { sessionToken: token } = await sessions.setSession(checked)
+      recordSecret(token)
+      const { session } = await sessions.getSession({ sessionId, sessionToken: token })
+      expect(session!.factors!.totp!.verifiedAt).toBeDefined()
+      return { id: sessionId, token }
+    },
+
     /** What the application of the request gets. */
     async finish(authRequestId: string, { id, token }: KeptSession) {
       const session = { sessionId: id, sessionToken: token }
@@ -192,6 +205,19 @@ test.skipIf(!hasMailbox())('and with the code of a mail, whose link leads to its
   await expect(login.sendCode(begun, 'ZZZZZZ')).rejects.toThrow(/wrong/)
   const kept = await login.sendCode(begun, code)
   expect(await login.finish(id, kept)).toMatchObject({ sub: careful.userId, sid: kept.id, amr: ['pwd', 'otp', 'mfa'] })
+})
+
+test('and with the code of an authenticator app', async () => {
+  const { secret } = ok(await call('RegisterTOTP', { userId: own.userId }, admin()))
+  const app = new TOTP({ secret: Secret.fromBase32(secret) })
+  ok(await call('VerifyTOTPRegistration', { userId: own.userId, code: app.generate() }, admin()))
+  const id = await beginAtLogin(application)
+  const begun = await login.sendPassword((await login.sendLoginName(own.userName))!, own.password)
+  expect(begun.factors).toEqual([4])
+  await expect(login.finish(id, begun)).rejects.toThrow('second factor')
+  await expect(login.sendAppCode(begun, 'x')).rejects.toThrow(/wrong/)
+  const kept = await login.sendAppCode(begun, app.generate({ timestamp: Date.now() + 30_000 }))
+  expect(await login.finish(id, kept)).toMatchObject({ sub: own.userId, amr: ['pwd', 'otp', 'mfa'] })
 })
 
 test('so does who names an address', async () => {

@@ -1,5 +1,6 @@
 import { account } from './account-texts.ts'
 import { activity } from './activity-texts.ts'
+import { factor } from './factor-texts.ts'
 import { invitation } from './invitation-texts.ts'
 
 const en = {
@@ -172,6 +173,7 @@ const en = {
   tryAgain: 'Try again',
   ...account.en,
   ...activity.en,
+  ...factor.en,
   ...invitation.en,
 }
 
@@ -356,6 +358,7 @@ const de: Texts = {
   tryAgain: 'Erneut versuchen',
   ...account.de,
   ...activity.de,
+  ...factor.de,
   ...invitation.de,
 }
 

@@ -1,9 +1,17 @@
-import { type Download, type NoticePage, NoticeReason, PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import {
+  type Download,
+  FactorWay,
+  type NoticePage,
+  NoticeReason,
+  PageAnswer,
+} from '#gen/roster/users/v1/sign_in_service'
 import { type Exchange, protective } from '../../listen/exchange.ts'
 import { accountPage } from '../../pages/login/account/account-page.ts'
 import { accountsPage } from '../../pages/login/accounts.ts'
 import { consentPage } from '../../pages/login/consent.ts'
 import { otpEmailPage } from '../../pages/login/factors/otp-email.ts'
+import { recoveryFactorPage } from '../../pages/login/factors/recovery-code.ts'
+import { totpPage, totpSetUpPage } from '../../pages/login/factors/totp.ts'
 import { invitationLinkPage, invitationPage } from '../../pages/login/invitation.ts'
 import { chooseLanguage } from '../../pages/login/language.ts'
 import { checkLocation } from '../../pages/login/location.ts'
@@ -77,6 +85,12 @@ function replyOf(
       return toReply(invitationPage(shown, answer.value))
     case 'code':
       return toReply(otpEmailPage(shown, answer.value))
+    case 'factorCode':
+      return toReply(
+        (answer.value.way === FactorWay.FACTOR_WAY_RECOVERY_CODE ? recoveryFactorPage : totpPage)(shown, answer.value),
+      )
+    case 'totpSetUp':
+      return toReply(totpSetUpPage(shown, answer.value))
     case 'leaving':
       return toReply(leavingPage(language, answer.value))
     case 'formPost':

@@ -55,7 +55,7 @@ export type HumanEvent =
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
 
 /** What a person can prove beside a password. */
-export type SecondFactorKind = 'otp-email'
+export type SecondFactorKind = 'totp' | 'otp-email' | 'recovery-code'
 
 /** `vouchedOn`: it proves no more than the word of the caller who sees the code. `invitedBy`: it invites to choose a password. */
 type NewEmailCode = NewCode & { vouchedOn?: VouchedOn; invitedBy?: string }
@@ -86,6 +86,8 @@ export interface TakeBack {
   until: string
   /** Those that the user had then. Missing: none. */
   secondFactors?: SecondFactorKind[]
+  /** As of Human, then. */
+  factorsAdded?: Human['factorsAdded']
 }
 
 /** So many changes can be taken back at a time: the first ones, which others cannot push out by further ones. */
@@ -114,6 +116,8 @@ export interface Human {
   passwordByMail?: true | undefined
   /** Those that the user is asked for, whatever the policy. Missing: none. */
   secondFactors?: SecondFactorKind[]
+  /** How often each was added: another number means another secret. */
+  factorsAdded?: Partial<Record<SecondFactorKind, number>>
   /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
   ownChanges: string[]
   resends: string[]
@@ -134,7 +138,7 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
         ...((human.passwordByMail || event.payload.byMail) && { passwordByMail: event.payload.byMail }),
       }
     case 'factor.added':
-      return { ...human, secondFactors: [...(human.secondFactors ?? []), event.payload.kind] }
+      return withFactor(human, event.payload.kind)
     case 'factor.removed':
       return { ...human, secondFactors: (human.secondFactors ?? []).filter((kind) => kind !== event.payload.kind) }
     case 'email.changed':
@@ -182,6 +186,16 @@ function withInvite(
   return { ...human, invite, ...(invites && { invites }) }
 }
 
+// New recovery codes come in place of those before.
+function withFactor({ secondFactors = [], factorsAdded = {}, ...human }: Human, kind: SecondFactorKind): Human {
+  const others = secondFactors.filter((other) => other !== kind)
+  return {
+    ...human,
+    secondFactors: [...others, kind],
+    factorsAdded: { ...factorsAdded, [kind]: (factorsAdded[kind] ?? 0) + 1 },
+  }
+}
+
 /** Whether a person without a password may still choose one by this invitation. */
 export function isOpenInvite(human: Human | undefined, now: Date): human is Human & { invite: Invite } {
   return isAlive(human?.invite, now)
@@ -194,8 +208,13 @@ function withTakeBack(
 ): Human {
   if (until === undefined || email === undefined) return human
   const living = livingTakeBacks(human, at)
-  const { secondFactors } = human
-  const takeBack = { noticeId, email, until, ...(secondFactors && { secondFactors }) }
+  const { secondFactors, factorsAdded } = human
+  const takeBack = {
+    noticeId,
+    email,
+    until,
+    ...(secondFactors && { secondFactors, factorsAdded: { ...factorsAdded } }),
+  }
   return { ...human, takeBacks: [...living, takeBack].slice(0, mostTakeBacks) }
 }
 

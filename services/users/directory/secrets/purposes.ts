@@ -7,8 +7,11 @@ export interface Bounds {
 }
 
 interface Facts {
-  /** Six symbols that a person types (email/code.ts), a text that carries its record (secret.ts), readably or `sealed`; or a cookie. */
-  form: 'code' | 'text' | 'sealed' | 'cookie'
+  /**
+   * Six symbols that a person types (email/code.ts), a text that carries its record (secret.ts), readably or `sealed`, a
+   * cookie, or a random secret in its row alone, whose codes a person types.
+   */
+  form: 'code' | 'text' | 'sealed' | 'cookie' | 'row'
   /** Its rows in the table `secrets`: those of one-time-codes.ts with these bounds, or of statements of their own. */
   rows?: Bounds | 'own'
 }
@@ -32,6 +35,8 @@ export const purposes = {
   'invitation-code': { form: 'code', salted: true },
   // Its use, five tries, the next one for the same, the removal of its user.
   'otp-email': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },
+  // The secret of an authenticator app that is set up: its use, ten wrong tries, the next one of who sets it up.
+  'totp-setup': { form: 'row', salted: true, rows: { tries: 10, ofUser: 10 } },
   // A code for tokens that is stored: its use, the end of its authorization.
   'secret-code': { form: 'text', salted: true, rows: 'own' },
   // A code for tokens that carries all: its use, which creates its authorization, and the end of what that would stand on.

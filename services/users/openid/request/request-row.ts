@@ -1,3 +1,4 @@
+import type { SecondFactorKind } from '../../directory/events/human.ts'
 import { randomBytes } from 'node:crypto'
 import { v7 as uuid } from 'uuid'
 import type {
@@ -69,6 +70,8 @@ export interface Progress {
   }
   /** What a new person typed to accept an invitation, and what was wrong. */
   invitation?: { givenName: string; familyName: string; error: InvitationError; retryAt?: string }
+  /** The second factor that the person wants to use. */
+  way?: SecondFactorKind | undefined
   /** The code of a second factor was mailed, and what was wrong with the last one. */
   code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined }
   /** The code that a right password gave, and when, RFC 3339: the same password gets it again. */

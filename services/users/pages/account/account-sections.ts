@@ -8,6 +8,7 @@ import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { searchUserConsents } from '../../openid/consents/search-user-consents.ts'
 import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
 import { searchUserSignIns } from '../../sessions/operations/search-user-sign-ins.ts'
+import { secondFactorsOf } from './second-factors.ts'
 import type { Section } from './sections.ts'
 
 /** What a page has beside what every page of an account has. `call`: made by the person. */
@@ -25,7 +26,9 @@ export const accountSections: Record<Section, Shows> = {
     const names = { givenName: firstName, familyName: lastName, displayName }
     return { profile: { ...names, language: preferredLanguage, userName: user.nameIsMade ? '' : user.userName } }
   },
-  'sign-in': () => ({}),
+  'sign-in': secondFactorsOf,
+  authenticator: secondFactorsOf,
+  'recovery-codes': secondFactorsOf,
   async activity(context, { signedInUser: { userId } }, { sessionsCursor, signInsCursor }, call) {
     const keptDays = context.config.SIGN_IN_RECORD_DAYS
     const [sessions, signIns] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { ShowAccountRequest } from '#gen/roster/users/v1/account_service'
+import { ShowAccountRequest as AsksForAccount, type ShowAccountRequest } from '#gen/roster/users/v1/account_service'
 import type { AccountPage, PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import { findPeople, formOf, madeBy } from './open-account.ts'
@@ -25,14 +25,35 @@ export async function showAccount(context: Context, request: ShowAccountRequest,
     const parameters = ownAccountParameters({ ...request, maxAge: maxAgeOf(section), state: section })
     return storeRequest(context, parameters, visit, { candidates: people, chosen }, call)
   }
-  const { userId, organizationId, browserId } = chosen.signedInUser
-  const page = show({ $case: 'account', value: await accountPage(context, chosen, request, call) })
+  return answerOf(context, chosen, request, call)
+}
+
+type Shown = Pick<ShowAccountRequest, 'section' | 'uiLocales'> &
+  Partial<ShowAccountRequest> & {
+    /** Made a moment ago. */
+    recoveryCodes?: string[]
+  }
+
+/** A page of the account of a person. */
+export async function answerOf(
+  context: Context,
+  person: Candidate,
+  { recoveryCodes, ...asked }: Shown,
+  call: Call,
+): Promise<PageAnswer> {
+  const { userId, organizationId, browserId } = person.signedInUser
+  const request = { ...nothingAsked, ...asked }
+  const value = await accountPage(context, person, request, call)
+  if (recoveryCodes) value.secondFactors = { ...value.secondFactors!, recoveryCodes }
+  const page = show({ $case: 'account', value })
   return {
     ...(await brandedFor(context, page, organizationId)),
     formToken: formToken(context.keys, browserId!, formOf(userId)),
     uiLocales: request.uiLocales,
   }
 }
+
+const nothingAsked = AsksForAccount.decode(new Uint8Array())
 
 async function accountPage(
   context: Context,
@@ -56,6 +77,7 @@ async function accountPage(
     forgetAfterDays: 0,
     takeBackHours: 0,
     signIns: undefined,
+    secondFactors: undefined,
     ...(await accountSections[section](context, person, request, madeBy(person, call))),
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ShowTakeBackRequest, TakeBackEmailRequest } from '#gen/roster/users/v1/account_service'
 import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import type { Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { countLimit } from '#lib/limits-hit'
@@ -10,12 +11,13 @@ import type { Context } from '../../context.ts'
 import { isNoticeDropped } from '../../directory/email/mail-uses.ts'
 import { requestNotice, withNotice } from '../../directory/email/notice.ts'
 import { readTakeBack } from '../../directory/email/take-back-link.ts'
-import { findTakeBack, type Human, type TakeBack } from '../../directory/events/human.ts'
+import { findTakeBack, type Human, type SecondFactorKind, type TakeBack } from '../../directory/events/human.ts'
 import { type User, type UserEvent, userKey } from '../../directory/events/user.ts'
 import { storePassword } from '../../directory/passwords/store-password.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { newToken } from '../../directory/tokens/token.ts'
+import { withoutFactor } from '../../sessions/factors/removal.ts'
 import { notice, show } from '../../openid/authorization/answer.ts'
 import { brandedFor } from '../sign-in/branded.ts'
 
@@ -49,15 +51,16 @@ export async function takeBackEmail(
         const takeBack = livingTakeBack(present.state, noticeId, now)
         if (!takeBack) return { events: [], answer: false }
         const { email } = takeBack
+        const before = factorsBefore(userId, takeBack, present.state!.human!)
         const decision: Decision<UserEvent, boolean> = {
           events: [
             // The link came by mail to this address, so it proves that.
             { type: 'email.changed', payload: { email, isVerified: true, vouchedOn: 'instance', takenBack: noticeId } },
             // Who changed the address knew the password. With it end all sessions and authorizations.
             { type: 'password.changed', payload: {} },
-            ...factorsBefore(takeBack, present.state!.human!),
+            ...before.events,
           ],
-          writes: storePassword(userId, hash, ''),
+          writes: [...storePassword(userId, hash, ''), ...before.writes],
           answer: true,
         }
         // The link may be misused, by who has a former address.
@@ -78,12 +81,21 @@ function livingTakeBack(user: User | undefined, noticeId: string, now: Date): Ta
   return isActive(user) ? findTakeBack(user?.human, noticeId, now) : undefined
 }
 
-// The second factors become those of the time before the change. One that was added since would shut the owner out.
-function factorsBefore({ secondFactors: former = [] }: TakeBack, { secondFactors: present = [] }: Human): UserEvent[] {
-  const added = present.filter((kind) => !former.includes(kind))
-  const removed = former.filter((kind) => !present.includes(kind))
-  return [
-    ...added.map((kind): UserEvent => ({ type: 'factor.removed', payload: { kind } })),
-    ...removed.map((kind): UserEvent => ({ type: 'factor.added', payload: { kind } })),
-  ]
+// The second factors become those of the time before the change. One that was added since would shut the owner out, and so
+// would one with another secret. A secret that was deleted does not come back.
+function factorsBefore(
+  userId: string,
+  { secondFactors: former = [], factorsAdded: addedBefore = {} }: TakeBack,
+  { secondFactors: present = [], factorsAdded = {} }: Human,
+): { events: UserEvent[]; writes: Write[] } {
+  const isSame = (kind: SecondFactorKind) => kind === 'otp-email' || factorsAdded[kind] === addedBefore[kind]
+  const removed = present.filter((kind) => !former.includes(kind) || !isSame(kind))
+  const added = former.filter((kind) => kind === 'otp-email' && !present.includes(kind))
+  return {
+    events: [
+      ...removed.map((kind): UserEvent => ({ type: 'factor.removed', payload: { kind } })),
+      ...added.map((kind): UserEvent => ({ type: 'factor.added', payload: { kind } })),
+    ],
+    writes: removed.flatMap((kind) => withoutFactor(userId, kind)),
+  }
 }

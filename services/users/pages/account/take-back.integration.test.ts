@@ -8,7 +8,10 @@ import { takeBackLink } from '../../directory/email/take-back-link.ts'
 import type { Verification } from '../../directory/email/verification.ts'
 import type { User } from '../../directory/events/user.ts'
 import { deleteUser } from '../../directory/operations/user/delete-user.ts'
-import { addOTPEmail, removeOTPEmail } from '../../directory/operations/user/otp-email.ts'
+import { addApp } from '../../sessions/factors/testing/second-factors.ts'
+import { generateRecoveryCodes } from '../../sessions/operations/generate-recovery-codes.ts'
+import { addOTPEmail, removeOTPEmail } from '../../sessions/operations/otp-email.ts'
+import { removeTOTP } from '../../sessions/operations/remove-totp.ts'
 import { setEmail } from '../../directory/operations/user/set-email.ts'
 import { verifyEmail } from '../../directory/operations/user/verify-email.ts'
 import { changePassword } from '../../directory/passwords/change-password.ts'
@@ -116,6 +119,26 @@ test('a link restores the second factors of before the change, and until it ends
   await move(person, 'third-of-factors@example.com')
   await shiftClock(users.sql, '73 hours')
   await deleteUser(users, { userId, forgetNow: false }, as(userId))
+})
+
+test('a link ends an authenticator app that took the place of the one before, and recovery codes that did', async () => {
+  const [person, kept] = [await newPerson('apps'), await newPerson('kept-apps')]
+  for (const { userId } of [person, kept]) {
+    await addApp(users, { userId, userName: '', email: '' })
+    await generateRecoveryCodes.handle(users, { userId }, administrator)
+  }
+  const links = [await move(person, 'thief-of-apps@example.com'), await move(kept, 'thief-of-kept-apps@example.com')]
+  const { userId } = person
+  await removeTOTP.handle(users, { userId }, administrator)
+  await addApp(users, { userId, userName: '', email: '' })
+  await generateRecoveryCodes.handle(users, { userId }, administrator)
+  for (const link of links) expect(await isDead(link)).toBe(false)
+  expect([(await person.human()).secondFactors, (await kept.human()).secondFactors]).toEqual([
+    [],
+    ['totp', 'recovery-code'],
+  ])
+  for (const table of ['totp_secrets', 'recovery_codes'])
+    expect(await users.sql`select from ${users.sql(table)} where user_id = ${userId}`).toHaveLength(0)
 })
 
 test('a change of address by its user is told or refused, whatever mails went out before it', async () => {

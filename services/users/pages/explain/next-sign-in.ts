@@ -14,6 +14,7 @@ import type { User } from '../../directory/events/user.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
 import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { endOfThrottle } from '../../directory/rate-limits/sign-in-attempts.ts'
+import { maySetUp } from '../../sessions/factors/asked-first.ts'
 import { factorKinds } from '../../sessions/factors/kinds.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
@@ -103,7 +104,9 @@ async function obstaclesOfFactors(
   const found: SignInGround[] = []
   for (const kinds of lacked) {
     const ready = kinds.filter((kind) => factorKinds[kind].second?.isReady(user.state))
-    if (ready.length === 0) found.push(whyNotReady(user))
+    // Who has none sets one up in the sign-in.
+    if (ready.length === 0 && maySetUp(kinds, user.state.human)) continue
+    if (ready.length === 0) found.push(whyNotReady(user, kinds))
     const ends = await Promise.all(
       ready.map((kind) => endOfUses(context.sql, factors[kind].uses?.(context, user) ?? [])),
     )
@@ -113,10 +116,11 @@ async function obstaclesOfFactors(
   return found
 }
 
-function whyNotReady(user: LoginUser): SignInGround {
-  return whyMailProvesNothing(user.state.human) === 'password-by-mail'
-    ? ground({ reason: SignInReason.SIGN_IN_REASON_PASSWORD_BY_MAIL, object: keyOf(user) })
-    : notVerified(user)
+function whyNotReady(user: LoginUser, kinds: readonly FactorKind[]): SignInGround {
+  if (whyMailProvesNothing(user.state.human) === 'password-by-mail')
+    return ground({ reason: SignInReason.SIGN_IN_REASON_PASSWORD_BY_MAIL, object: keyOf(user) })
+  if (kinds.includes('otp-email')) return notVerified(user)
+  return ground({ reason: SignInReason.SIGN_IN_REASON_FACTOR, object: keyOf(user) })
 }
 
 function notVerified(user: LoginUser): SignInGround {

@@ -1,8 +1,10 @@
 import { type CheckCodeRequest, CodeError, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
+import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import type { SecondFactorKind } from '../../directory/events/human.ts'
 import { findCode } from '../../directory/secrets/one-time-codes.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { toPage } from '../../openid/authorization/answer.ts'
@@ -10,8 +12,15 @@ import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { advance, closeRequest, type Progress, stillOpen } from '../../openid/request/request-row.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { sendCode } from '../../sessions/factors/otp-email/send-code.ts'
+import type { FactorKind } from '../../sessions/events/session.ts'
+import { maySetUp } from '../../sessions/factors/asked-first.ts'
+import type { ProvedFactor } from '../../sessions/factors/factor.ts'
 import { factors } from '../../sessions/factors/registry.ts'
+import { confirmTotp, beginTotp, type MayAdd, provedTotp } from '../../sessions/factors/totp/set-up.ts'
+import { notSetUp } from '../../sessions/factors/totp/totp.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
+import { setUpBinding } from '../sign-in/factors/totp.ts'
+import { lackedSecondFactors, mayBeSetUp } from '../sign-in/factors/ways.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
 
@@ -31,17 +40,34 @@ export async function checkCode(context: Context, request: CheckCodeRequest, cal
   if (request.action === 'another-account') return next({ asksName: true }, null)
   const state = await requestStateOf(context, opened, call)
   const person = 'chosen' in state ? state.chosen : undefined
-  if (!person || !lacksSecondFactor(person)) return page
-  if (request.action === 'send')
-    return next({
-      ...row.progress,
-      code: {
-        isSent: row.progress.code?.isSent,
-        ...(await mailCode(context, opened, sessionOf(opened, person), call)),
-      },
-    })
+  const lacked = person ? lackedSecondFactors(person) : []
+  if (!person || lacked.length === 0) return page
+  const mail = () => mailCode(context, opened, sessionOf(opened, person), call)
+  switch (request.action) {
+    case 'send':
+      if (!lacked.includes('otp-email')) return page
+      return next({ ...row.progress, code: { isSent: row.progress.code?.isSent, ...(await mail()) } })
+    case 'by-mail': {
+      if (!lacked.includes('otp-email')) return page
+      const code = row.progress.code?.isSent ? { isSent: true } : await mail()
+      return next({ ...row.progress, way: 'otp-email', code })
+    }
+    case 'by-totp':
+    case 'by-recovery-code': {
+      const isSent = row.progress.code?.isSent
+      return next({ ...row.progress, way: request.action === 'by-totp' ? 'totp' : 'recovery-code', code: { isSent } })
+    }
+    case 'set-up': {
+      if (!mayBeSetUp(person)) return page
+      await beginTotp(context, setUpBinding(person), refuseSetUp(lacked), byPerson(person, call))
+      return next({ ...row.progress, way: 'totp', code: { isSent: row.progress.code?.isSent } })
+    }
+  }
+  const kind = kindOf(request)
+  if (!lacked.includes(kind)) return page
   try {
-    return { ...page, newBrowser: await proceed(context, opened, person, request.code, call) }
+    const work = request.action === 'confirm' ? setUp : proceed
+    return { ...page, newBrowser: await work(context, opened, person, { kind, text: request.code, lacked }, call) }
   } catch (error) {
     if (error instanceof Superseded) return page
     const failure = failureOf(error, now)
@@ -49,7 +75,7 @@ export async function checkCode(context: Context, request: CheckCodeRequest, cal
     const { userId, session } = sessionOf(opened, person)
     const isWrong = failure.error === CodeError.CODE_ERROR_WRONG
     const binding = { userId, purpose: session.id, browserId: session.browserId }
-    const isOver = isWrong && !(await findCode(context, 'otp-email', binding))
+    const isOver = isWrong && kind === 'otp-email' && !(await findCode(context, 'otp-email', binding))
     return next({
       ...row.progress,
       code: { isSent: row.progress.code?.isSent, ...failure, ...(isOver && { error: CodeError.CODE_ERROR_OVER }) },
@@ -86,9 +112,16 @@ function sessionOf({ browser }: OpenedRequest, { signedInUser }: Candidate): Ses
   return { userId, organizationId, session: { id: sessionId, browserId: browser.id } }
 }
 
-function lacksSecondFactor({ verdict }: Candidate): boolean {
-  const lack = 'missing' in verdict ? verdict.missing[0] : undefined
-  return lack?.what === 'factor' && lack.kinds.includes('otp-email')
+interface Typed {
+  kind: SecondFactorKind
+  text: string
+  lacked: readonly FactorKind[]
+}
+
+// A page that says no factor has the code of a mail.
+function kindOf({ action, factor }: CheckCodeRequest): SecondFactorKind {
+  if (action === 'confirm') return 'totp'
+  return factor === 'totp' || factor === 'recovery-code' ? factor : 'otp-email'
 }
 
 // Returns the new value of the cookie.
@@ -96,13 +129,36 @@ async function proceed(
   context: Context,
   opened: OpenedRequest,
   person: Candidate,
-  text: string,
+  { kind, text }: Typed,
   call: Call,
 ): Promise<string> {
-  const { row, browser } = opened
   const { userId, session } = sessionOf(opened, person)
   const find = () => findUserById(context, userId)
-  const proved = await factors['otp-email'].check(context, { loginName: person.userName, find, text, session }, call)
+  const proved = await factors[kind].check(context, { loginName: person.userName, find, text, session }, call)
+  const newValue = await record(context, opened, proved, call)
+  await proved.settle?.()
+  return newValue
+}
+
+// Adds an authenticator app, whose code proves it to this session at once.
+async function setUp(
+  context: Context,
+  opened: OpenedRequest,
+  person: Candidate,
+  { text, lacked }: Typed,
+  call: Call,
+): Promise<string> {
+  const typed = { binding: setUpBinding(person), typed: text, field: 'code' }
+  await confirmTotp(context, typed, refuseSetUp(lacked), byPerson(person, call))
+  return record(context, opened, await provedTotp(context, person.signedInUser.userId), call)
+}
+
+async function record(
+  context: Context,
+  { row, browser }: OpenedRequest,
+  proved: ProvedFactor,
+  call: Call,
+): Promise<string> {
   const { newValue } = await openBrowserSession(
     context,
     proved,
@@ -113,10 +169,22 @@ async function proceed(
   return newValue
 }
 
+// The person may have got a factor meanwhile, or a password from the mailbox.
+function refuseSetUp(lacked: readonly FactorKind[]): MayAdd {
+  return (human) => {
+    if (!maySetUp(lacked, human)) throw notSetUp()
+  }
+}
+
+function byPerson({ signedInUser: { userId } }: Candidate, { requestId, deadline }: Call) {
+  return { caller: { ...anonymous, userId }, requestId, deadline }
+}
+
 // What is not available any more is said by the page.
 function failureOf(error: unknown, now: Date): NonNullable<Progress['code']> | undefined {
   if (!(error instanceof RosterError)) return undefined
-  if (['FACTOR_NOT_AVAILABLE', 'SESSION_NOT_FOUND', 'CREDENTIALS_INVALID'].includes(error.reason)) return {}
+  if (['FACTOR_NOT_AVAILABLE', 'FACTOR_EXISTS', 'SESSION_NOT_FOUND', 'CREDENTIALS_INVALID'].includes(error.reason))
+    return {}
   const failed = reasons[error.reason]
   const retryAt = error.retryAfter && new Date(now.getTime() + error.retryAfter * 1000).toISOString()
   return failed === undefined ? undefined : { error: failed, ...(retryAt && { retryAt }) }
@@ -125,5 +193,6 @@ function failureOf(error: unknown, now: Date): NonNullable<Progress['code']> | u
 const reasons: Record<string, CodeError> = {
   CODE_INVALID: CodeError.CODE_ERROR_WRONG,
   FACTOR_THROTTLED: CodeError.CODE_ERROR_THROTTLED,
+  FACTOR_LOCKED: CodeError.CODE_ERROR_LOCKED,
   MAILS_THROTTLED: CodeError.CODE_ERROR_MAILS_THROTTLED,
 }

@@ -26,7 +26,11 @@ import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
 import { checkPassword } from '../../directory/passwords/check-password.ts'
-import { factorKinds } from '../../sessions/factors/kinds.ts'
+import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import type { User } from '../../directory/events/user.ts'
+import type { FactorKind } from '../../sessions/events/session.ts'
+import { askedFirst } from '../../sessions/factors/asked-first.ts'
+import { factorKinds, secondFactors } from '../../sessions/factors/kinds.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { mailCode } from './check-code.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
@@ -107,7 +111,7 @@ async function proceed(
     return { ...leave(context, row, answered.code!), brand: answered.brand, newBrowser: newValue }
   }
   // Its page then has the field at once.
-  if (missingFactors.includes(factorKinds['otp-email'].method)) {
+  if (firstOf(missingFactors, proved.user.state) === 'otp-email') {
     const code = await mailCode(
       context,
       opened,
@@ -140,7 +144,7 @@ async function giveLatest(context: Context, request: SignInRequest, call: Call):
 }
 
 // Two clicks, or an answer that was lost: the same right password gives the same code again, as long as it is good and was
-// not redeemed. A former value of the cookie does not stand for a second factor.
+// not redeemed. A former value of the cookie does not stand for another factor.
 async function giveAgain(
   context: Context,
   { row, browser, now }: OpenedRequest,
@@ -152,8 +156,8 @@ async function giveAgain(
   const { userId, parameters } = row
   const { authorizationId, sealed } = readCode(context.keys, code) ?? {}
   if (!sealed || !userId || now.getTime() - Date.parse(at) > codeLifetime * 1000) return page
-  const hasSecond = sealed.granted.factors.some(({ kind }) => !factorKinds[kind].isFirst)
-  if (!browser.isPresent && (hasSecond || !isReplacedBy(context.keys, browser, userId))) return page
+  const hasOther = sealed.granted.factors.some(({ kind }) => kind !== 'password')
+  if (!browser.isPresent && (hasOther || !isReplacedBy(context.keys, browser, userId))) return page
   const user = await findUserById(context, userId)
   if (!user) return page
   try {
@@ -167,6 +171,12 @@ async function giveAgain(
   if (sequence > 0) return page
   const newBrowser = browser.isPresent ? '' : renewValueFor(context.keys, browser, userId).newValue
   return { ...(await branded(context, leave(context, row, code), parameters)), newBrowser }
+}
+
+// The second factor that the page asks for.
+function firstOf(missing: readonly AuthenticationMethodType[], user: User): FactorKind | undefined {
+  const kinds = secondFactors.filter((kind) => missing.includes(factorKinds[kind].method))
+  return kinds.length > 0 ? askedFirst(kinds, user) : undefined
 }
 
 /** What the page says of a factor that failed. Undefined: the error is another one. */

@@ -25,7 +25,7 @@ export async function nextOfInvitation(
   context: Context,
   { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
   { people }: RequestState,
-  factorPage: (kind: FactorKind, person: Candidate) => PageAnswer,
+  factorPage: (kinds: readonly FactorKind[], person: Candidate) => PageAnswer | Promise<PageAnswer>,
   call: Call,
 ): Promise<PageAnswer> {
   const invitation = row.parameters.invitation!
@@ -43,7 +43,7 @@ export async function nextOfInvitation(
   const lack = person && 'missing' in person.verdict ? person.verdict.missing[0] : undefined
   // The second factor of the person who has just entered the password.
   if (person && lack?.what === 'factor' && !factorKinds[lack.kinds[0]!].isFirst && row.userId === holderId)
-    return factorPage(lack.kinds[0]!, person)
+    return factorPage(lack.kinds, person)
   const isOther = people.length > 0 && row.progress.error === undefined
   return signInPage(row, now, isOther ? SignInError.SIGN_IN_ERROR_INVITED_PERSON : undefined)
 }

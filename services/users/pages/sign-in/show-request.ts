@@ -11,7 +11,10 @@ import { type Candidate, isMeant, isAdmitted } from '../../openid/authorization/
 import { begin } from '../../openid/authorization/begin.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
+import { askedFirst } from '../../sessions/factors/asked-first.ts'
 import { otpEmailPage } from './factors/otp-email.ts'
+import { totpPage } from './factors/totp.ts'
+import { typedCodePage } from './factors/typed-code.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
@@ -83,6 +86,8 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
 const withForm = [
   'signIn',
   'code',
+  'factorCode',
+  'totpSetUp',
   'accounts',
   'noAccess',
   'registration',
@@ -149,10 +154,16 @@ async function nextPage(
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
   const able = people.filter(isAdmitted)
   if (row.parameters.invitation)
-    return nextOfInvitation(context, { row, now }, state, (kind, person) => factorPages[kind](row, person, now), call)
+    return nextOfInvitation(
+      context,
+      { row, now },
+      state,
+      (kinds, person) => factorPage(context, kinds, { row, now }, person),
+      call,
+    )
   if (!asked || !chosen) return withoutChoice(state, able, { row, now })
   const { signedInUser, reads, verdict } = chosen
-  const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })
+  const ask = (lacking: Missing | ShutOut) => askFor(context, lacking, { row, now }, { asked, chosen, able })
   if ('missing' in verdict || 'shutOut' in verdict) return ask(verdict)
   if (isForOwnAccount(row.parameters)) return enterAccount(context, { browser, row }, chosen)
   const { parameters, progress } = row
@@ -197,16 +208,31 @@ async function mayRegister(context: Context, { requested, asked }: RequestState)
 }
 
 /** The page that asks for a factor. */
-const factorPages: Record<FactorKind, (row: RequestRow, person: Candidate, now: Date) => PageAnswer> = {
+const factorPages: Record<
+  FactorKind,
+  (row: RequestRow, person: Candidate, now: Date, context: Context) => PageAnswer | Promise<PageAnswer>
+> = {
   password: (row, person, now) => signInPage(row, now, undefined, person),
+  totp: (row, person, now, context) => totpPage(context, row, person, now),
   'otp-email': otpEmailPage,
+  'recovery-code': (row, person, now) => typedCodePage('recovery-code', row, person, now),
+}
+
+function factorPage(
+  context: Context,
+  kinds: readonly FactorKind[],
+  { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
+  person: Candidate,
+): PageAnswer | Promise<PageAnswer> {
+  return factorPages[askedFirst(kinds, person.user, row.progress.way)](row, person, now, context)
 }
 
 function askFor(
+  context: Context,
   lacking: Missing | ShutOut,
   { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
   { asked, chosen, able }: { asked: Asked; chosen: Candidate; able: Candidate[] },
-): PageAnswer {
+): PageAnswer | Promise<PageAnswer> {
   if ('shutOut' in lacking)
     return lacking.shutOut === 'other-person'
       ? signInPage(row, now, SignInError.SIGN_IN_ERROR_OTHER_PERSON)
@@ -218,7 +244,7 @@ function askFor(
     case 'account':
       return accountsPage(able)
     case 'factor':
-      return factorPages[lack.kinds[0]!](row, chosen, now)
+      return factorPage(context, lack.kinds, { row, now }, chosen)
     case 'fresh-factor':
       return signInPage(row, now, undefined, chosen)
     case 'consent':

@@ -1,3 +1,5 @@
+import type { SecondFactorKind } from '../../directory/events/human.ts'
+
 /** The aggregate of what an organization sets for those who sign in. It has its id, or that of the instance. */
 export const loginPolicyType = 'login.policy'
 
@@ -7,6 +9,8 @@ export type LoginPolicyEvent = { type: 'changed'; payload: LoginPolicySettings }
 export interface LoginPolicySettings {
   /** An organization cannot loosen it. */
   forceMfa?: boolean
+  /** Those that serve as a second factor. An organization cannot widen them. */
+  secondFactors?: { kinds: SecondFactorKind[] }
   allowRegister?: boolean
   hidePasswordReset?: boolean
   defaultRedirectUri?: string

@@ -1,7 +1,7 @@
 import type { Factors } from '#gen/roster/users/v1/session_service'
 import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
-import { whyMailProvesNothing } from '../../directory/events/human.ts'
+import { type Human, type SecondFactorKind, whyMailProvesNothing } from '../../directory/events/human.ts'
 import type { User } from '../../directory/events/user.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import type { FactorKind } from '../events/session.ts'
@@ -16,8 +16,12 @@ export interface FactorFacts {
   second?: {
     type: SecondFactorType
     guesses: { most: number; seconds: number }[]
-    /** A user can prove it without having set it up, where it is demanded. */
+    /** A user can prove it where it is demanded, set up or not. */
     isReady(user: User): boolean
+    /** Where it is demanded, a person without one sets it up in the same sign-in. */
+    isSetUpInSignIn?: true
+    /** It stands for another factor that was lost. Who has it alone has no second factor. */
+    isWayOut?: true
   }
   /** Its field among the factors of a session that is shown. */
   shownAs: Exclude<keyof Factors, 'user'>
@@ -27,6 +31,12 @@ export interface FactorFacts {
   isSetUp(user: Pick<LoginUser, 'state' | 'hash'>): boolean
 }
 
+const guesses = [
+  { most: 5, seconds: 600 },
+  { most: 20, seconds: 86_400 },
+]
+
+/** In the order in which pages ask. */
 export const factorKinds: Record<FactorKind, FactorFacts> = {
   password: {
     amr: 'pwd',
@@ -35,20 +45,43 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
     method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_PASSWORD,
     isSetUp: ({ hash }) => hash !== null,
   },
+  totp: {
+    amr: 'otp',
+    isFirst: false,
+    second: {
+      type: SecondFactorType.SECOND_FACTOR_TYPE_OTP,
+      guesses,
+      isReady: ({ human }) => hasFactor(human, 'totp'),
+      isSetUpInSignIn: true,
+    },
+    shownAs: 'totp',
+    method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_TOTP,
+    isSetUp: ({ state }) => hasFactor(state.human, 'totp'),
+  },
   'otp-email': {
     amr: 'otp',
     isFirst: false,
     second: {
       type: SecondFactorType.SECOND_FACTOR_TYPE_OTP_EMAIL,
-      guesses: [
-        { most: 5, seconds: 600 },
-        { most: 20, seconds: 86_400 },
-      ],
+      guesses,
       isReady: ({ human }) => whyMailProvesNothing(human) === undefined,
     },
     shownAs: 'otpEmail',
     method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_OTP_EMAIL,
-    isSetUp: ({ state }) => state.human?.secondFactors?.includes('otp-email') === true,
+    isSetUp: ({ state }) => hasFactor(state.human, 'otp-email'),
+  },
+  'recovery-code': {
+    amr: 'otp',
+    isFirst: false,
+    second: {
+      type: SecondFactorType.SECOND_FACTOR_TYPE_RECOVERY_CODES,
+      guesses,
+      isReady: ({ human }) => hasFactor(human, 'recovery-code'),
+      isWayOut: true,
+    },
+    shownAs: 'recoveryCode',
+    method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_RECOVERY_CODE,
+    isSetUp: ({ state }) => hasFactor(state.human, 'recovery-code'),
   },
 }
 
@@ -56,6 +89,26 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
 export const firstFactors = kindsThat(({ isFirst }) => isFirst)
 /** The kinds that serve where a second factor is demanded. */
 export const secondFactors = kindsThat(({ second }) => second !== undefined)
+
+/** The kind that the API names by this type. */
+export function kindOfSecond(type: SecondFactorType): FactorKind | undefined {
+  return secondFactors.find((kind) => factorKinds[kind].second!.type === type)
+}
+
+/** Whether it stands for another factor alone. */
+export function isWayOut(kind: FactorKind): boolean {
+  return factorKinds[kind].second?.isWayOut === true
+}
+
+/** Whether a user has a second factor of their own: recovery codes alone are none. */
+export function hasSecondFactor(human: Human | undefined): boolean {
+  return human?.secondFactors?.some((kind) => !isWayOut(kind)) === true
+}
+
+/** Whether a user has this one. */
+export function hasFactor(human: Human | undefined, kind: SecondFactorKind): boolean {
+  return human?.secondFactors?.includes(kind) === true
+}
 
 function kindsThat(serve: (facts: FactorFacts) => boolean): FactorKind[] {
   return (Object.keys(factorKinds) as FactorKind[]).filter((kind) => serve(factorKinds[kind]))

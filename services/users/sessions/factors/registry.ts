@@ -2,6 +2,13 @@ import type { FactorKind } from '../events/session.ts'
 import type { Factor } from './factor.ts'
 import { otpEmail } from './otp-email/otp-email.ts'
 import { password } from './password/password.ts'
+import { recoveryCode } from './recovery-code/recovery-code.ts'
+import { totp } from './totp/totp.ts'
 
 /** The work of each kind of factor. */
-export const factors: Record<FactorKind, Factor> = { password, 'otp-email': otpEmail }
+export const factors: Record<FactorKind, Factor> = {
+  password,
+  totp,
+  'otp-email': otpEmail,
+  'recovery-code': recoveryCode,
+}

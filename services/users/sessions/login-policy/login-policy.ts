@@ -1,7 +1,7 @@
 import type { Brand, KeepSignedIn } from '../events/login-policy.ts'
 import type { Factor, FactorKind, Session } from '../events/session.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
-import { firstFactors, secondFactors } from '../factors/kinds.ts'
+import { factorKinds, firstFactors, isWayOut, secondFactors } from '../factors/kinds.ts'
 
 export interface CheckedFactor {
   kind: FactorKind
@@ -13,6 +13,8 @@ export interface LoginPolicy {
   factors: readonly FactorKind[]
   /** Everybody needs a second factor. */
   forceMfa: boolean
+  /** Those that serve as one. */
+  secondFactors: readonly FactorKind[]
   /** People may register themselves. */
   allowRegister: boolean
   /** A request without a token gets no code for a forgotten password. */
@@ -37,6 +39,7 @@ export interface LoginPolicy {
 export const defaultPolicy: LoginPolicy = {
   factors: ['password'],
   forceMfa: false,
+  secondFactors,
   allowRegister: false,
   hidePasswordReset: false,
   tellOfSignIns: true,
@@ -59,15 +62,31 @@ export function checkLifetime(policy: LoginPolicy, isKept: boolean): number {
  * factors of their own is asked for one of them, whatever the policy.
  */
 export function missingFactors(
-  { factors, forceMfa }: Pick<LoginPolicy, 'factors' | 'forceMfa'>,
+  policy: Pick<LoginPolicy, 'factors' | 'forceMfa' | 'secondFactors'>,
   own: readonly SecondFactorKind[],
   checked: readonly Pick<CheckedFactor, 'kind'>[],
 ): FactorKind[][] {
   const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
-  const first = factors.filter((kind) => !isChecked(kind)).map((kind) => [kind])
-  if (!(forceMfa || own.length > 0) || secondFactors.some(isChecked)) return first
-  return [...first, own.length > 0 ? [...own] : secondFactors]
+  const first = policy.factors.filter((kind) => !isChecked(kind)).map((kind) => [kind])
+  const second = askedSecondFactors(policy, own)
+  // Another one than these does not count: who set up an app is not to be passed by the mailbox.
+  return second.length === 0 || second.some(isChecked) ? first : [...first, second]
 }
+
+/** The second factors of which one is asked for; none: nothing is. */
+export function askedSecondFactors(
+  { forceMfa, secondFactors: allowed }: Pick<LoginPolicy, 'forceMfa' | 'secondFactors'>,
+  own: readonly SecondFactorKind[],
+): FactorKind[] {
+  const isAllowed = (kind: FactorKind) => allowed.includes(kind)
+  // Recovery codes stand for another factor alone.
+  const serving = (kinds: readonly FactorKind[]) => (kinds.every(isWayOut) ? [] : kinds)
+  const usable = serving(own.filter(isAllowed))
+  const found = usable.length > 0 ? usable : forceMfa ? allowed.filter((kind) => !isWayOut(kind)) : serving(own)
+  return orderOfPages.filter((kind) => found.includes(kind))
+}
+
+const orderOfPages = Object.keys(factorKinds) as FactorKind[]
 
 /** What was checked of a session. One of a former release began with its password. */
 export function checkedFactors({ factors }: Pick<Session, 'factors'>): Factor[] {

@@ -6,6 +6,8 @@ import {
 import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import { factorKinds } from '../factors/kinds.ts'
+import type { FactorKind } from '../events/session.ts'
 import { findLogo } from '../login-policy/logos.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import { type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
@@ -25,10 +27,19 @@ export async function getLoginPolicy(
       ...policy,
       ...(await shown(context, policy)),
       keepSignedIn: keepingOf[policy.keepSignedIn],
+      secondFactors: typesOf(policy.secondFactors),
     },
-    settings: { ...own?.state, ...(await shown(context, own?.state ?? {})) },
+    settings: {
+      ...own?.state,
+      ...(await shown(context, own?.state ?? {})),
+      secondFactors: own?.state.secondFactors && { types: typesOf(own.state.secondFactors.kinds) },
+    },
     details: own && details(own),
   }
+}
+
+function typesOf(kinds: readonly FactorKind[]) {
+  return kinds.map((kind) => factorKinds[kind].second!.type)
 }
 
 const whatIsBuilt = {

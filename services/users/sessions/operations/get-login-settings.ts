@@ -9,7 +9,6 @@ import { permissionDenied } from '#lib/rpc/authorize'
 import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { factorKinds, secondFactors } from '../factors/kinds.ts'
 import { getLoginPolicy } from './get-login-policy.ts'
 
 export const getLoginSettings = {
@@ -30,7 +29,6 @@ export const getLoginSettings = {
       settings: {
         ...settings,
         passkeysType: allowPasskeys ? PasskeysType.PASSKEYS_TYPE_ALLOWED : PasskeysType.PASSKEYS_TYPE_NOT_ALLOWED,
-        secondFactors: secondFactors.map((kind) => factorKinds[kind].second!.type),
         allowDomainDiscovery: false,
         disableLoginWithEmail: false,
         disableLoginWithPhone: true,

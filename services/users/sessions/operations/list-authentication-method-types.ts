@@ -5,6 +5,8 @@ import type {
 import type { Context } from '../../context.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { factorKinds } from '../factors/kinds.ts'
+import type { FactorKind } from '../events/session.ts'
+import { askedSecondFactors } from '../login-policy/login-policy.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import { existing } from '../../directory/states/user-state.ts'
 
@@ -14,9 +16,11 @@ export async function listAuthenticationMethodTypes(
 ): Promise<ListAuthenticationMethodTypesResponse> {
   const user = await findUserById(context, userId)
   existing(user?.state)
-  const { forceMfa } = await loadLoginPolicy(context, user!.organizationId)
-  const provable = Object.values(factorKinds).filter(
-    ({ isSetUp, second }) => isSetUp(user!) || (forceMfa && second?.isReady(user!.state)),
+  const policy = await loadLoginPolicy(context, user!.organizationId)
+  const asked = askedSecondFactors(policy, user!.state.human?.secondFactors ?? [])
+  const provable = Object.entries(factorKinds).filter(
+    ([kind, { isSetUp, second }]) =>
+      isSetUp(user!) || (asked.includes(kind as FactorKind) && second?.isReady(user!.state)),
   )
-  return { authMethodTypes: provable.map(({ method }) => method) }
+  return { authMethodTypes: provable.map(([, { method }]) => method) }
 }

@@ -5,6 +5,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { checkTemplate, linkTargets } from '../../directory/email/link.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
+import type { FactorKind } from '../events/session.ts'
 import { notAvailable } from '../factors/otp-email/otp-email.ts'
 import { sendCode } from '../factors/otp-email/send-code.ts'
 import { factors } from '../factors/registry.ts'
@@ -19,9 +20,8 @@ import { surplusSessions } from '../surplus.ts'
 
 export const setSession = {
   check({ config }: Context, request: SetSessionRequest): Violation[] {
-    const { password, otpEmailCode, otpEmail } = request
-    const given = [password !== '' && 'password', otpEmailCode !== '' && 'otpEmailCode', otpEmail && 'otpEmail']
-    const [first, second] = given.filter((field): field is string => typeof field === 'string')
+    const { otpEmail } = request
+    const [first, second] = [...codesIn(request).map(([, field]) => field), ...(otpEmail ? ['otpEmail'] : [])]
     const delivery = otpEmail?.delivery
     const template = delivery?.$case === 'sendCode' ? delivery.value.urlTemplate : undefined
     return [
@@ -49,7 +49,7 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
   const user = known && (await findUserById(context, known.userId))
   if (!user) throw sessionNotFound()
   if (request.otpEmail) return challenge(context, request, { presented, user }, call)
-  const kind = request.otpEmailCode === '' ? 'password' : 'otp-email'
+  const [kind, , text] = codesIn(request)[0]!
   const whole = 'whole' in presented ? presented.whole : undefined
   // A second factor comes to a first one.
   if (kind !== 'password' && !whole) throw notAvailable()
@@ -58,7 +58,7 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
     {
       loginName: user.state.userName,
       find: () => findUserById(context, user.userId),
-      text: kind === 'password' ? request.password : request.otpEmailCode,
+      text,
       session: whole && { id: whole.id, browserId: undefined },
     },
     call,
@@ -79,6 +79,17 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
   )
   await Promise.all([proved.settle?.(), surplusSessions.settle(context, user.userId)])
   return recorded
+}
+
+// What of the request proves which factor, and its field.
+function codesIn({ password, totpCode = '', otpEmailCode, recoveryCode = '' }: SetSessionRequest) {
+  const all: [FactorKind, string, string][] = [
+    ['password', 'password', password],
+    ['totp', 'totpCode', totpCode],
+    ['otp-email', 'otpEmailCode', otpEmailCode],
+    ['recovery-code', 'recoveryCode', recoveryCode],
+  ]
+  return all.filter(([, , text]) => text !== '')
 }
 
 // The session and its token stay.

@@ -16,6 +16,7 @@ import { faultsOfBrand } from '../login-policy/brand.ts'
 import { hashOf, keepLogos, type KindOfLogo, kindsOfLogo } from '../login-policy/logos.ts'
 import { NoLogo, rewritePng } from '../login-policy/rewrite-png.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
+import { isWayOut, kindOfSecond, secondFactors } from '../factors/kinds.ts'
 import { type LoginPolicyEvent, type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
 
 export const updateLoginPolicy = {
@@ -38,13 +39,16 @@ export function resetLoginPolicy(context: Context, _request: object, call: Call)
 }
 
 function faultsOf(
-  { defaultRedirectUri = '', passwordCheckLifetime: lifetime, brand, ...sent }: Sent,
+  { defaultRedirectUri = '', passwordCheckLifetime: lifetime, brand, secondFactors: serving, ...sent }: Sent,
   { SESSION_LIFETIME: most }: Pick<Config, 'SESSION_LIFETIME'>,
 ): Violation[] {
   const isPage = defaultRedirectUri === '' || isWebPage(defaultRedirectUri)
   const isWhole = !lifetime || (lifetime.nanos === 0 && lifetime.seconds >= 60 && lifetime.seconds <= most)
   return [
     ...(isPage ? [] : [violation('defaultRedirectUri', 'must be https, without user and fragment')]),
+    ...(serving && !servesAlone(serving)
+      ? [violation('secondFactors.types', 'must have one at least that is no recovery code')]
+      : []),
     ...(isWhole ? [] : [violation('passwordCheckLifetime', `must be 60 to ${most} whole seconds`)]),
     ...linksOf(sent).flatMap(([name, link]) =>
       link === '' || isWebPage(link) ? [] : [violation(name, 'must be https, without user and fragment')],
@@ -53,6 +57,11 @@ function faultsOf(
     ...(brand?.darkLogo.length && !brand.logo.length ? [violation('brand.darkLogo', 'must stand beside a logo')] : []),
     ...faultsOfBrand(brand ?? {}).map(({ field, description }) => violation(`brand.${field}`, description)),
   ]
+}
+
+function servesAlone({ types }: NonNullable<Sent['secondFactors']>): boolean {
+  const kinds = types.map(kindOfSecond)
+  return kinds.every((kind) => kind !== undefined) && kinds.some((kind) => !isWayOut(kind))
 }
 
 function linksOf({ tosLink = '', privacyPolicyLink = '', helpLink = '' }: Pick<Sent, Links>): [Links, string][] {
@@ -85,6 +94,7 @@ async function readLogo(kind: KindOfLogo, file: Buffer, { organizationId, deadli
 function given(
   {
     forceMfa,
+    secondFactors: serving,
     allowRegister,
     hidePasswordReset,
     tellOfSignIns,
@@ -98,8 +108,11 @@ function given(
   }: Sent,
   logos: Logos,
 ) {
+  const kinds = serving?.types.map(kindOfSecond)
   const settings = {
     forceMfa,
+    // In one order, so that the same settings are the same.
+    secondFactors: kinds && { kinds: secondFactors.filter((kind) => kinds.includes(kind)) },
     allowRegister,
     hidePasswordReset,
     tellOfSignIns,

@@ -22,7 +22,13 @@ const sections: [path: string, title: TextKey][] = [
 ]
 
 /** Pages on the way of a change, and where they belong. */
-const steps: Record<string, string> = { email: '', password: 'sign-in', removal: 'data' }
+const steps: Record<string, string> = {
+  email: '',
+  password: 'sign-in',
+  authenticator: 'sign-in',
+  'recovery-codes': 'sign-in',
+  removal: 'data',
+}
 
 /** Makes a page around its content: whose account it is, the navigation, and what the form before has led to. */
 export function accountFrame(shown: AccountShown, content: Part): Document {

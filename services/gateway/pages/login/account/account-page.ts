@@ -9,6 +9,7 @@ import { emailPart } from './email.ts'
 import { passwordPart } from './password.ts'
 import { profilePart } from './profile.ts'
 import { removalPart } from './removal.ts'
+import { authenticatorPart, recoveryCodesPart } from './second-factors.ts'
 import { signInPart } from './sign-in-part.ts'
 import { yourDataPart } from './your-data.ts'
 
@@ -20,6 +21,8 @@ const parts: Record<string, (shown: AccountShown) => Part> = {
   data: yourDataPart,
   email: emailPart,
   password: passwordPart,
+  authenticator: authenticatorPart,
+  'recovery-codes': recoveryCodesPart,
   removal: removalPart,
 }
 

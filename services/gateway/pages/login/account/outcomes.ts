@@ -11,6 +11,9 @@ const good: Record<string, TextKey> = {
   'address-proved': 'addressProved',
   'password-set': 'passwordChanged',
   'not-me': 'disowned',
+  'factor-added': 'factorAdded',
+  'factor-removed': 'factorRemoved',
+  'codes-removed': 'recoveryCodesRemoved',
   'signed-out': 'otherSignedOut',
 }
 
@@ -23,6 +26,9 @@ const bad: Record<string, TextKey> = {
   'address-same': 'addressSame',
   'code-wrong': 'recoveryCodeWrong',
   throttled: 'throttledLater',
+  'app-code-wrong': 'appCodeWrong',
+  'factor-refused': 'addRefused',
+  'codes-refused': 'recoveryCodesNeedFactor',
   'password-invalid': 'passwordNeedsLength',
   'password-common': 'passwordTooCommon',
   'last-owner': 'lastOwner',

@@ -1,5 +1,6 @@
 import { html, type Html } from '../html.ts'
 import { type AccountShown, pathTo } from './account-frame.ts'
+import { secondFactorsList } from './second-factors.ts'
 
 /** How the person signs in. */
 export function signInPart(shown: AccountShown): Html {
@@ -7,5 +8,6 @@ export function signInPart(shown: AccountShown): Html {
   return html`<h2>${text.howYouSignIn}</h2>
     <ul class="list">
       <li><strong>${text.password}</strong><br /><a href="${pathTo(shown, 'password')}">${text.changePassword}</a></li>
-    </ul>`
+    </ul>
+    ${secondFactorsList(shown)}`
 }

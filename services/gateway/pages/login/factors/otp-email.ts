@@ -1,11 +1,13 @@
 import { CodeError, type CodePage } from '#gen/roster/users/v1/sign_in_service'
-import { destination, form, isOwn, type Shown, strong } from '../form.ts'
+import { destination, form, type Shown, strong } from '../form.ts'
 import { fill, html, type Part } from '../html.ts'
 import { duration } from '../language.ts'
 import { type Document, frame } from '../shell.ts'
 import type { TextKey } from '../texts.ts'
+import { waysOut } from './ways-out.ts'
 
-const problems: Record<CodeError, TextKey | undefined> = {
+/** What a page says of a code before. */
+export const problems: Record<CodeError, TextKey | undefined> = {
   [CodeError.CODE_ERROR_UNSPECIFIED]: undefined,
   [CodeError.CODE_ERROR_WRONG]: 'codeWrong',
   [CodeError.CODE_ERROR_OVER]: 'codeOver',
@@ -13,6 +15,8 @@ const problems: Record<CodeError, TextKey | undefined> = {
   [CodeError.CODE_ERROR_MAILS_THROTTLED]: 'mailsThrottled',
   [CodeError.CODE_ERROR_NOT_VERIFIED]: 'addressNotVerified',
   [CodeError.CODE_ERROR_PASSWORD_BY_MAIL]: 'passwordByMail',
+  [CodeError.CODE_ERROR_LOCKED]: 'factorLocked',
+  [CodeError.CODE_ERROR_NOT_SET_UP]: 'factorNotSetUp',
   [CodeError.UNRECOGNIZED]: undefined,
 }
 
@@ -28,8 +32,10 @@ export function otpEmailPage(shown: Shown, page: CodePage): Document {
   const title = isDeadEnd ? text.noCode : text.confirmByCode
   const key = problems[page.error]
   const message = key && fill(text[key], { wait: duration(language, page.retryAfter) })
-  const isAsked = page.isSent && !withoutField.includes(page.error)
-  const intro = !isDeadEnd && fill(isAsked ? text.codeSent : text.codeNotSent, { email: strong(page.email) })
+  const isLocked = page.error === CodeError.CODE_ERROR_LOCKED
+  const isAsked = page.isSent && !isLocked && !withoutField.includes(page.error)
+  const intro =
+    !isDeadEnd && !isLocked && fill(isAsked ? text.codeSent : text.codeNotSent, { email: strong(page.email) })
   const content = html`${!isDeadEnd && destination(shown)}
     <p>${fill(text.signsInAs, { account: strong(page.loginName) })} ${intro}</p>
     ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}
@@ -37,11 +43,8 @@ export function otpEmailPage(shown: Shown, page: CodePage): Document {
       shown,
       '/code',
       html`${isAsked && codeField(shown, page)}
-        ${!isDeadEnd && !isAsked && html`<button name="action" value="send">${text.mailCode}</button>`}
-        <button ${!isDeadEnd && html`class="text"`} name="action" value="another-account" formnovalidate>
-          ${text.otherAccount}
-        </button>
-        ${!isOwn(shown) && html`<button class="text" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
+      ${!isDeadEnd && !isLocked && !isAsked && html`<button name="action" value="send">${text.mailCode}</button>`}
+      ${waysOut(shown, { ...page, isMain: isDeadEnd || isLocked })}`,
     )}`
   return frame(language, title, content, message && !isDeadEnd ? { windowTitle: fill(text.problem, { title }) } : {})
 }

@@ -4,13 +4,15 @@ import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import type { RequestRow } from '../../../openid/request/request-row.ts'
 import { whyNot } from '../../../sessions/factors/otp-email/otp-email.ts'
 import { secondsUntil } from '../pages.ts'
+import { mayBeSetUp, otherWays } from './ways.ts'
 
 /** The page of a code by mail. It is mailed once it is asked for: no GET does so. */
 export function otpEmailPage(
   { progress: { code = {} } }: Pick<RequestRow, 'progress'>,
-  { user, knownName }: Candidate,
+  person: Candidate,
   now: Date,
 ): PageAnswer {
+  const { user, knownName } = person
   const refused = whyNot(user)
   const error = refused ? refusals[refused] : (code.error ?? CodeError.CODE_ERROR_UNSPECIFIED)
   return show({
@@ -21,6 +23,8 @@ export function otpEmailPage(
       isSent: code.isSent === true,
       error,
       retryAfter: secondsUntil(code.retryAt, now),
+      ways: otherWays(person, 'otp-email'),
+      maySetUp: mayBeSetUp(person),
     },
   })
 }

@@ -1,24 +1,18 @@
-import { invalid, RosterError } from '#lib/errors'
-import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Decision, Use } from '#lib/eventstore/command'
-import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../../../context.ts'
+import { RosterError } from '#lib/errors'
 import { deriveCode, matchesCode } from '../../../directory/email/code.ts'
 import { mailUses } from '../../../directory/email/mail-uses.ts'
 import { whyMailProvesNothing } from '../../../directory/events/human.ts'
 import type { User } from '../../../directory/events/user.ts'
-import type { LoginUser } from '../../../directory/login-names/login-user.ts'
 import { countTry, usingUpCode } from '../../../directory/secrets/one-time-codes.ts'
-import type { Session, SessionEvent } from '../../events/session.ts'
-import { sessionNotFound } from '../../sessions.ts'
 import type { Factor } from '../factor.ts'
-import { factorKinds } from '../kinds.ts'
+import { codeInvalid, findGuesser, passing, refuseGuess, usesOfGuesses } from '../guesses.ts'
 
 export const kind = 'otp-email'
+const field = 'otpEmailCode'
 
 /**
- * A code by mail. INVALID_ARGUMENT CODE_INVALID; FAILED_PRECONDITION FACTOR_NOT_AVAILABLE; RESOURCE_EXHAUSTED
- * FACTOR_THROTTLED; NOT_FOUND SESSION_NOT_FOUND.
+ * A code by mail. INVALID_ARGUMENT CODE_INVALID; FAILED_PRECONDITION FACTOR_NOT_AVAILABLE, FACTOR_LOCKED;
+ * RESOURCE_EXHAUSTED FACTOR_THROTTLED; NOT_FOUND SESSION_NOT_FOUND.
  */
 export const otpEmail: Factor = {
   async check(context, { find, text, session }, call) {
@@ -26,21 +20,25 @@ export const otpEmail: Factor = {
     if (!user || !session) throw notAvailable()
     refuseUnavailable(user.state)
     const { userId, state } = user
+    const guesser = await findGuesser(context, kind, { userId, browserId: session.browserId })
     const code = await countTry(context, kind, { userId, purpose: session.id, browserId: session.browserId })
     const email = state.human!.email
     const isRight = code && matchesCode(text, deriveCode(context.keys, code.code, userId, email, kind))
-    const uses = guesses(context, userId)
-    if (!isRight) {
-      await reject(context, { user, sessionId: session.id, uses }, call)
-      context.failureCounts.note(userId, 'code-wrong')
-      throw codeInvalid()
-    }
-    const { write, guard } = usingUpCode(code, codeInvalid())
+    if (!isRight) return refuseGuess(context, guesser, { user, sessionId: session.id, field }, call)
+    const { write, guard } = usingUpCode(code, codeInvalid(field))
+    const passed = passing(context, guesser, session.browserId)
     const holds = (now: User | undefined) => whyNot(now) === undefined && now!.human!.email === email
-    return { kind, user, holds, writes: [write], guards: [guard], uses }
+    return {
+      kind,
+      user,
+      holds,
+      writes: [write, ...passed.writes],
+      guards: [guard, passed.guard],
+      uses: passed.uses,
+    }
   },
   uses: (context, { userId, organizationId, state }) => [
-    ...guesses(context, userId),
+    ...usesOfGuesses(context, { kind, userId, browserId: '' }),
     ...mailUses(context, state.human?.email ?? '', organizationId, 'factor'),
   ],
 }
@@ -60,38 +58,4 @@ export function notAvailable(): RosterError {
     'FACTOR_NOT_AVAILABLE',
     'A mailed code proves nothing of this user now.',
   )
-}
-
-function codeInvalid(): RosterError {
-  return invalid([{ field: 'otpEmailCode', description: 'is wrong, expired, used or replaced' }], 'CODE_INVALID')
-}
-
-// Counted beside each try, right or wrong, so that tries at once are no more than others. Over all sessions, pages and
-// names of the user.
-function guesses({ keys }: Pick<Context, 'keys'>, userId: string): Use[] {
-  return [
-    {
-      key: keys.mac('factor-guesses', keys.currentId, [kind, userId]).toString('base64'),
-      limits: factorKinds[kind].second!.guesses,
-      exceeded: (retryAfter) =>
-        new RosterError('RESOURCE_EXHAUSTED', 'FACTOR_THROTTLED', 'Too many codes of this user were tried lately.', {
-          retryAfter,
-        }),
-    },
-  ]
-}
-
-function reject(
-  { store }: Pick<Context, 'store'>,
-  { user: { userId }, sessionId, uses }: { user: LoginUser; sessionId: string; uses: Use[] },
-  { requestId, deadline }: Call,
-): Promise<unknown> {
-  return store.execute({
-    aggregate: { type: 'session', id: sessionId },
-    call: { caller: { userId }, requestId, deadline },
-    decide({ state }: Aggregate<Session>): Decision<SessionEvent> {
-      if (!state || state.ended || state.userId !== userId) throw sessionNotFound()
-      return { events: [{ type: 'factor.rejected', payload: { userId, kind } }], uses, answer: undefined }
-    },
-  })
 }

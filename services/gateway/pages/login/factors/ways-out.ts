@@ -1,0 +1,34 @@
+import { FactorWay } from '#gen/roster/users/v1/sign_in_service'
+import { isOwn, type Shown } from '../form.ts'
+import { html, type Part } from '../html.ts'
+import type { TextKey } from '../texts.ts'
+
+type Way = [action: string, text: TextKey]
+
+const ways: Partial<Record<FactorWay, Way>> = {
+  [FactorWay.FACTOR_WAY_TOTP]: ['by-totp', 'byTotp'],
+  [FactorWay.FACTOR_WAY_MAIL]: ['by-mail', 'byMail'],
+  [FactorWay.FACTOR_WAY_RECOVERY_CODE]: ['by-recovery-code', 'byRecoveryCode'],
+}
+
+const setUp: Way = ['set-up', 'setUpApp']
+
+/** The buttons of a page of a second factor that lead elsewhere. `isMain`: there is nothing else to do on it. */
+export function waysOut(
+  shown: Shown,
+  { ways: others, maySetUp = false, isMain = false }: { ways: FactorWay[]; maySetUp?: boolean; isMain?: boolean },
+): Part {
+  const { text } = shown.language
+  const offered = [...others.flatMap((way) => (ways[way] ? [ways[way]] : [])), ...(maySetUp ? [setUp] : [])]
+  return [
+    offered.length > 0 && html`<p class="hint">${text.anotherWay}</p>`,
+    offered.map(
+      ([action, key]) =>
+        html`<button class="other" name="action" value="${action}" formnovalidate>${text[key]}</button>`,
+    ),
+    html`<button ${!isMain && html`class="text"`} name="action" value="another-account" formnovalidate>
+        ${text.otherAccount}
+      </button>
+      ${!isOwn(shown) && html`<button class="text" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
+  ]
+}

@@ -1,0 +1,31 @@
+import type { Human } from '../../directory/events/human.ts'
+import type { User } from '../../directory/events/user.ts'
+import type { FactorKind } from '../events/session.ts'
+import { factorKinds, hasSecondFactor } from './kinds.ts'
+
+/** Of kinds of which one suffices, those that a user can prove now. */
+export function provable(kinds: readonly FactorKind[], user: User): FactorKind[] {
+  return kinds.filter((kind) => factorKinds[kind].second?.isReady(user))
+}
+
+/**
+ * The kind that a page asks for, of those of which one suffices: the one that the person chose, else the first that the
+ * person can prove, else one that is set up in the sign-in.
+ */
+export function askedFirst(kinds: readonly FactorKind[], user: User, chosen?: FactorKind): FactorKind {
+  const ready = provable(kinds, user)
+  if (chosen && ready.includes(chosen)) return chosen
+  const settable = kinds.find((kind) => factorKinds[kind].second?.isSetUpInSignIn)
+  if (chosen && chosen === settable && maySetUp(kinds, user.human)) return chosen
+  if (ready.length > 0) return ready[0]!
+  return (maySetUp(kinds, user.human) ? settable : undefined) ?? kinds.find((kind) => kind === 'otp-email') ?? kinds[0]!
+}
+
+/**
+ * Whether a person sets one of these up in the sign-in that demands it: with no second factor of their own, and a password
+ * that no mailed code set. Else the password, or the mailbox, would be enough to get in.
+ */
+export function maySetUp(kinds: readonly FactorKind[], human: Human | undefined): boolean {
+  const isSettable = kinds.some((kind) => factorKinds[kind].second?.isSetUpInSignIn)
+  return isSettable && human !== undefined && !hasSecondFactor(human) && !human.passwordByMail
+}

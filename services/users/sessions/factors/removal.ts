@@ -1,0 +1,35 @@
+import { RosterError } from '#lib/errors'
+import type { Write } from '#lib/database/database'
+import type { Human, SecondFactorKind } from '../../directory/events/human.ts'
+import type { UserEvent } from '../../directory/events/user.ts'
+import { withoutGuesses } from './guesses.ts'
+import { hasFactor, isWayOut } from './kinds.ts'
+import { withoutCodes } from './recovery-code/codes.ts'
+import { withoutTotpSecret } from './totp/secrets.ts'
+
+/**
+ * Removes a second factor of a user. With the last one go the recovery codes: they would count again with the next one,
+ * whoever has them by then. NOT_FOUND FACTOR_NOT_FOUND.
+ */
+export function removal(
+  userId: string,
+  human: Human,
+  kind: SecondFactorKind,
+): { events: UserEvent[]; writes: Write[] } {
+  if (!hasFactor(human, kind)) throw new RosterError('NOT_FOUND', 'FACTOR_NOT_FOUND', 'The user has no such factor.')
+  const left = (human.secondFactors ?? []).filter((other) => other !== kind)
+  const gone = left.every(isWayOut) ? [kind, ...left] : [kind]
+  return {
+    events: gone.map((one) => ({ type: 'factor.removed', payload: { kind: one } })),
+    writes: gone.flatMap((one) => withoutFactor(userId, one)),
+  }
+}
+
+/** Forgets what is kept of a factor beside the events. */
+export function withoutFactor(userId: string, kind: SecondFactorKind): Write[] {
+  const secrets: Partial<Record<SecondFactorKind, Write>> = {
+    totp: withoutTotpSecret(userId),
+    'recovery-code': withoutCodes(userId),
+  }
+  return [withoutGuesses(userId, kind), ...(secrets[kind] ? [secrets[kind]] : [])]
+}

@@ -1,0 +1,30 @@
+import { RosterError } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { changeFactors, type FactorChange } from '../factors/change.ts'
+import { withoutGuesses } from '../factors/guesses.ts'
+import { hasFactor } from '../factors/kinds.ts'
+import { removal } from '../factors/removal.ts'
+import { permitFactors } from '../change-factors.ts'
+
+const kind = 'otp-email'
+
+/** The user is asked for a code by mail from now on. */
+export const addOTPEmail = operation('factor-added', (userId) => (human) => {
+  if (!human.isVerified)
+    throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_VERIFIED', 'The address of the user is not verified.')
+  if (hasFactor(human, kind))
+    throw new RosterError('ALREADY_EXISTS', 'FACTOR_EXISTS', 'The user has this factor already.')
+  return { events: [{ type: 'factor.added', payload: { kind } }], writes: [withoutGuesses(userId, kind)] }
+})
+
+/** The user is asked for it no more, unless the login policy demands it. */
+export const removeOTPEmail = operation('factor-removed', (userId) => (human) => removal(userId, human, kind))
+
+function operation(told: FactorChange['told'], decideFor: (userId: string) => FactorChange['decide']) {
+  return {
+    permit: permitFactors,
+    handle: (context: Context, { userId }: { userId: string }, call: Call) =>
+      changeFactors(context, { userId, told, decide: decideFor(userId) }, call),
+  }
+}
