@@ -1,5 +1,6 @@
 import { publicUrl } from '#lib/config/common-settings'
 import { described, hosts, integer, oneOf, readConfig, type Setting, text } from '#lib/config/read-config'
+import { passkeyOrigins, passkeyRpId } from '#lib/config/passkey-settings'
 import { storingSettings } from '#lib/storing-settings'
 
 /** Seconds that an access token may live at most. */
@@ -57,6 +58,8 @@ export const settings = {
     'Seconds during which a changed address cannot reset the password, unless somebody else with `user.write` verified it, and a link to the former one takes the change back',
     integer(0, 30 * 86_400, 3 * 86_400),
   ),
+  PASSKEY_RP_ID: passkeyRpId,
+  PASSKEY_ORIGINS: passkeyOrigins,
   SESSION_LIFETIME: described('Seconds that a session lives', integer(60, 365 * 86_400, 12 * 3600)),
   KEPT_SESSION_LIFETIME: described(
     'Seconds that a session lives whose person stays signed in, where a login policy lets them',

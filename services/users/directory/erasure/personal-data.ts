@@ -22,6 +22,7 @@ export const deletedWithUser = [
   'consents',
   'authorization_requests',
   'secrets',
+  'passkeys',
   'invitations',
   'authorizations',
   'surplus_authorizations',

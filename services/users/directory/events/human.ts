@@ -1,5 +1,6 @@
 import { canonicalName } from '#lib/search/canonical-name'
 import type { Gender } from '#gen/roster/users/v1/user'
+import { evolvePasskeys, type Passkey, type PasskeyEvent } from './passkeys.ts'
 import { type Code, type CodeCause, isAlive, type NewCode, type VouchedOn } from './code.ts'
 
 export type HumanEvent =
@@ -50,6 +51,7 @@ export type HumanEvent =
   | { type: 'invite.code.used'; payload: { codeId: string } }
   /** A wrong code was tried. */
   | { type: 'email.code.rejected'; payload: { codeId: string } }
+  | PasskeyEvent
   /** Stored by earlier versions. Today these are events of `CodeMail`. */
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
@@ -86,6 +88,8 @@ export interface TakeBack {
   until: string
   /** Those that the user had then. Missing: none. */
   secondFactors?: SecondFactorKind[]
+  /** The ids of those that the user had then. Missing: none. */
+  passkeyIds?: string[]
 }
 
 /** So many changes can be taken back at a time: the first ones, which others cannot push out by further ones. */
@@ -114,6 +118,8 @@ export interface Human {
   passwordByMail?: true | undefined
   /** Those that the user is asked for, whatever the policy. Missing: none. */
   secondFactors?: SecondFactorKind[]
+  /** Missing: none. */
+  passkeys?: Passkey[]
   /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
   ownChanges: string[]
   resends: string[]
@@ -137,6 +143,10 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
       return { ...human, secondFactors: [...(human.secondFactors ?? []), event.payload.kind] }
     case 'factor.removed':
       return { ...human, secondFactors: (human.secondFactors ?? []).filter((kind) => kind !== event.payload.kind) }
+    case 'passkey.added':
+    case 'passkey.renamed':
+    case 'passkey.removed':
+      return { ...human, passkeys: evolvePasskeys(human.passkeys ?? [], event, at) }
     case 'email.changed':
       return changeEmail(human, event.payload, at)
     case 'email.verified':
@@ -194,8 +204,15 @@ function withTakeBack(
 ): Human {
   if (until === undefined || email === undefined) return human
   const living = livingTakeBacks(human, at)
-  const { secondFactors } = human
-  const takeBack = { noticeId, email, until, ...(secondFactors && { secondFactors }) }
+  const { secondFactors, passkeys } = human
+  const passkeyIds = passkeys?.map(({ id }) => id)
+  const takeBack = {
+    noticeId,
+    email,
+    until,
+    ...(secondFactors && { secondFactors }),
+    ...(passkeyIds && { passkeyIds }),
+  }
   return { ...human, takeBacks: [...living, takeBack].slice(0, mostTakeBacks) }
 }
 

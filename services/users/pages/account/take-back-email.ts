@@ -77,11 +77,18 @@ function livingTakeBack(user: User | undefined, noticeId: string, now: Date): Ta
 }
 
 // The second factors become those of the time before the change. One that was added since would shut the owner out.
-function factorsBefore({ secondFactors: former = [] }: TakeBack, { secondFactors: present = [] }: Human): UserEvent[] {
+function factorsBefore(
+  { secondFactors: former = [], passkeyIds = [] }: TakeBack,
+  { secondFactors: present = [], passkeys = [] }: Human,
+): UserEvent[] {
   const added = present.filter((kind) => !former.includes(kind))
   const removed = former.filter((kind) => !present.includes(kind))
   return [
     ...added.map((kind): UserEvent => ({ type: 'factor.removed', payload: { kind } })),
     ...removed.map((kind): UserEvent => ({ type: 'factor.added', payload: { kind } })),
+    // One that was removed since is gone: its authenticator may have been told.
+    ...passkeys.flatMap(({ id: passkeyId }): UserEvent[] =>
+      passkeyIds.includes(passkeyId) ? [] : [{ type: 'passkey.removed', payload: { passkeyId } }],
+    ),
   ]
 }
