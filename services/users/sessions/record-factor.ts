@@ -17,7 +17,7 @@ import { isActive } from '../directory/states/user-state.ts'
 import { hashToken, newToken } from '../directory/tokens/token.ts'
 import type { Session, SessionEvent } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
-import { factorKinds } from './factors/kinds.ts'
+import { isFirst } from './factors/kinds.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
 import { checkedFactors, checkLifetime, type LoginPolicy } from './login-policy/login-policy.ts'
 import { openRecord } from './records/sign-in-records.ts'
@@ -59,7 +59,7 @@ export interface RecordedFactor {
  */
 export async function recordFactor(
   context: Context,
-  { kind, user: { userId, organizationId }, holds, ...factor }: ProvedFactor,
+  { kind, check, user: { userId, organizationId }, holds, ...factor }: ProvedFactor,
   target: Target,
   { caller, requestId, deadline, once, ...client }: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>,
 ): Promise<RecordedFactor> {
@@ -69,6 +69,7 @@ export async function recordFactor(
     openRecord(context, { userId, kind, clientId: target.clientId }, client),
   ])
   const known = target.session
+  const opens = isFirst({ kind, ...check })
   const isOfBrowser = target.browserId !== undefined
   const sessionId = known?.id ?? target.sessionId ?? uuid()
   const sessionToken = newToken()
@@ -83,21 +84,23 @@ export async function recordFactor(
       if (!isActive(state) || !holds(state) || !isOpen(status)) throw credentialsInvalid()
       if (known && !goesOn(session, { known, isOfBrowser }, state, status)) throw target.gone ?? sessionNotFound()
       const wasKept = session.state?.kept === true
-      const kept = factorKinds[kind].isFirst ? isAlone && isKept(policy, target) : wasKept
-      const end = factorKinds[kind].isFirst
+      const kept = opens ? isAlone && isKept(policy, target) : wasKept
+      const end = opens
         ? sessionEnd(checkLifetime(policy, kept), now, target.lifetime)
         : nearerEnd(known!.state, now, target.lifetime)
       const expiresAt = end.toISOString()
       const begun = {
-        factors: [{ kind, at: now.toISOString() }],
+        factors: [{ kind, at: now.toISOString(), ...check }],
         ...(isOfBrowser && { browserId: target.browserId! }),
         signOuts: signOutsOf(state),
         ...(kept && { kept }),
       }
       const event: SessionEvent = known
-        ? { type: 'factor.checked', payload: { userId, kind, expiresAt, ...(kept !== wasKept && { kept }) } }
+        ? { type: 'factor.checked', payload: { userId, kind, expiresAt, ...(kept !== wasKept && { kept }), ...check } }
         : { type: 'created', payload: { userId, expiresAt, ...(isAlone && begun) } }
-      const checked = [...(session.state ? checkedFactors(session.state) : []), { kind, at: now.toISOString() }]
+      // Of a kind, the last check counts.
+      const before = session.state ? checkedFactors(session.state).filter((one) => one.kind !== kind) : []
+      const checked = [...before, { kind, at: now.toISOString(), ...check }]
       const missing = missingMethods(policy, state!, { factors: checked })
       const partial = missing.length > 0 || undefined
       const row = { userId, organizationId, human: true, sessionId, expiresAt: end, ...(partial && { partial }) }
@@ -115,6 +118,7 @@ export async function recordFactor(
         ],
         guards: [...factor.guards, ...(target.guards ?? [])],
         uses: factor.uses,
+        ...(factor.claims && { claims: factor.claims }),
         answer: { end, missingFactors: missing },
       }
     },

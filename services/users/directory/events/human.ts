@@ -57,7 +57,7 @@ export type HumanEvent =
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
 
 /** What a person can prove beside a password. */
-export type SecondFactorKind = 'otp-email'
+export type SecondFactorKind = 'otp-email' | 'passkey'
 
 /** `vouchedOn`: it proves no more than the word of the caller who sees the code. `invitedBy`: it invites to choose a password. */
 type NewEmailCode = NewCode & { vouchedOn?: VouchedOn; invitedBy?: string }

@@ -38,6 +38,11 @@ export interface Passkey {
   createdAt: string
 }
 
+/** Those that open a session. */
+export function firstPasskeys(human: { passkeys?: Passkey[] } | undefined): Passkey[] {
+  return (human?.passkeys ?? []).filter(({ secondOnly }) => !secondOnly)
+}
+
 export function evolvePasskeys(passkeys: Passkey[], event: PasskeyEvent, at: Date): Passkey[] {
   switch (event.type) {
     case 'passkey.added': {

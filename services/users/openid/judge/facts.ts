@@ -1,8 +1,7 @@
 import type { ApplicationCopy, Openness, ProjectCopy } from '../applications/application-copy.ts'
 import type { Revisions } from '../events/authorization.ts'
-import type { SecondFactorKind } from '../../directory/events/human.ts'
 import type { SignOuts } from '../../directory/events/sign-outs.ts'
-import type { CheckedFactor, LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import type { CheckedFactor, LoginPolicy, OwnFactors } from '../../sessions/login-policy/login-policy.ts'
 
 /**
  * The stage of an authorization: with pages or without, or by a login application, while an application begins; with its code; with
@@ -16,7 +15,7 @@ export type InitialStage = 'page' | 'silent' | 'session-api'
 /** What `judge` decides on. What is not known is undefined. */
 export interface Facts {
   user:
-    | ({ id: string; organizationId: string; isActive: boolean; secondFactors: readonly SecondFactorKind[] } & SignOuts)
+    | ({ id: string; organizationId: string; isActive: boolean; ownFactors: OwnFactors } & SignOuts)
     | undefined
   /** The user's, and that of the project. */
   organization: Openness

@@ -8,6 +8,7 @@ export interface LoginPolicySettings {
   /** An organization cannot loosen it. */
   forceMfa?: boolean
   allowRegister?: boolean
+  allowPasskeys?: boolean
   hidePasswordReset?: boolean
   defaultRedirectUri?: string
   /** See LoginPolicy. */

@@ -1,7 +1,8 @@
 import type { FactorKind } from '../events/session.ts'
 import type { Factor } from './factor.ts'
 import { otpEmail } from './otp-email/otp-email.ts'
+import { passkey } from './passkey/passkey.ts'
 import { password } from './password/password.ts'
 
 /** The work of each kind of factor. */
-export const factors: Record<FactorKind, Factor> = { password, 'otp-email': otpEmail }
+export const factors: Record<FactorKind, Factor> = { password, passkey, 'otp-email': otpEmail }

@@ -1,9 +1,10 @@
 import type { Brand, KeepSignedIn } from '../events/login-policy.ts'
-import type { Factor, FactorKind, Session } from '../events/session.ts'
+import type { CheckOfPasskey, Factor, FactorKind, Session } from '../events/session.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
-import { firstFactors, secondFactors } from '../factors/kinds.ts'
+import type { Human } from '../../directory/events/human.ts'
+import { factorKinds, isFirst, secondFactors } from '../factors/kinds.ts'
 
-export interface CheckedFactor {
+export interface CheckedFactor extends CheckOfPasskey {
   kind: FactorKind
   at: Date
 }
@@ -11,6 +12,8 @@ export interface CheckedFactor {
 /** What an organization demands of those who sign in, and allows them. */
 export interface LoginPolicy {
   factors: readonly FactorKind[]
+  /** People sign in with passkeys; else these count for nothing. */
+  allowPasskeys: boolean
   /** Everybody needs a second factor. */
   forceMfa: boolean
   /** People may register themselves. */
@@ -36,6 +39,7 @@ export interface LoginPolicy {
 
 export const defaultPolicy: LoginPolicy = {
   factors: ['password'],
+  allowPasskeys: false,
   forceMfa: false,
   allowRegister: false,
   hidePasswordReset: false,
@@ -54,19 +58,42 @@ export function checkLifetime(policy: LoginPolicy, isKept: boolean): number {
   return isKept && policy.keepSignedIn !== 'off' ? policy.keptCheckLifetime : policy.passwordCheckLifetime
 }
 
+/** The second factors of a person. */
+export interface OwnFactors {
+  /** The person is asked for one of these, whatever the policy. */
+  demanded: readonly SecondFactorKind[]
+  /** These serve, too, where a second factor is demanded. */
+  further: readonly SecondFactorKind[]
+}
+
+/** What a person has set up. A passkey that opens sessions is not demanded: it may be on another device. */
+export function ownFactors(human: Human | undefined): OwnFactors {
+  const { secondFactors: demanded = [], passkeys = [] } = human ?? {}
+  if (passkeys.some(({ secondOnly }) => secondOnly)) return { demanded: ['passkey', ...demanded], further: [] }
+  return { demanded, further: passkeys.length > 0 ? ['passkey'] : [] }
+}
+
 /**
  * What is still to be checked, in the order in which pages ask: of each list, one kind suffices. A user with second
- * factors of their own is asked for one of them, whatever the policy.
+ * factors of their own is asked for one of them, whatever the policy. A passkey opens a session where its authenticator
+ * made sure of the person, and is two factors then.
  */
 export function missingFactors(
-  { factors, forceMfa }: Pick<LoginPolicy, 'factors' | 'forceMfa'>,
-  own: readonly SecondFactorKind[],
-  checked: readonly Pick<CheckedFactor, 'kind'>[],
+  { factors, allowPasskeys, forceMfa }: Pick<LoginPolicy, 'factors' | 'forceMfa'> & Partial<Pick<LoginPolicy, 'allowPasskeys'>>,
+  { demanded, further }: OwnFactors,
+  checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[],
 ): FactorKind[][] {
-  const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
-  const first = factors.filter((kind) => !isChecked(kind)).map((kind) => [kind])
+  const isAllowed = (kind: FactorKind) => kind !== 'passkey' || allowPasskeys === true
+  const counted = checked.filter(({ kind }) => isAllowed(kind))
+  const isChecked = (kind: FactorKind) => counted.some((factor) => factor.kind === kind)
+  const opened = counted.some(({ kind, userVerified }) => kind === 'passkey' && userVerified === true)
+  const first = factors
+    .filter((kind) => !opened && !isChecked(kind))
+    .map((kind): FactorKind[] => [kind, ...(allowPasskeys ? ['passkey' as const] : [])])
+  const own = demanded.filter(isAllowed)
   if (!(forceMfa || own.length > 0) || secondFactors.some(isChecked)) return first
-  return [...first, own.length > 0 ? [...own] : secondFactors]
+  const others = own.length > 0 ? own : secondFactors.filter((kind) => !factorKinds[kind].second!.needsSetUp)
+  return [...first, [...new Set([...further.filter(isAllowed), ...others])]]
 }
 
 /** What was checked of a session. One of a former release began with its password. */
@@ -75,6 +102,6 @@ export function checkedFactors({ factors }: Pick<Session, 'factors'>): Factor[] 
 }
 
 export function lastFirstFactor(factors: readonly CheckedFactor[]): Date | undefined {
-  const times = factors.filter(({ kind }) => firstFactors.includes(kind)).map(({ at }) => at.getTime())
+  const times = factors.filter(isFirst).map(({ at }) => at.getTime())
   return times.length > 0 ? new Date(Math.max(...times)) : undefined
 }

@@ -35,7 +35,6 @@ const whatIsBuilt = {
   allowUsernamePassword: true,
   ignoreUnknownUsernames: true,
   allowExternalIdp: false,
-  allowPasskeys: false,
 }
 
 const keepingOf = {

@@ -86,6 +86,7 @@ function given(
   {
     forceMfa,
     allowRegister,
+    allowPasskeys,
     hidePasswordReset,
     tellOfSignIns,
     defaultRedirectUri,
@@ -101,6 +102,7 @@ function given(
   const settings = {
     forceMfa,
     allowRegister,
+    allowPasskeys,
     hidePasswordReset,
     tellOfSignIns,
     defaultRedirectUri,

@@ -1,0 +1,106 @@
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import { RosterError } from '#lib/errors'
+import { readNow } from '#lib/database/database'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../../context.ts'
+import type { Passkey } from '../../../directory/events/passkeys.ts'
+import type { User, UserEvent } from '../../../directory/events/user.ts'
+import { findUserById } from '../../../directory/login-names/login-user.ts'
+import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
+import type { Factor, Given, ProvedFactor } from '../factor.ts'
+import { readAssertion, Refused } from './ceremony.ts'
+import { type AskedAssertion, readChallenge } from './challenge.ts'
+import { findCredential, goesBack, useOf } from './passkey-rows.ts'
+import { relyingParty } from './relying-party.ts'
+import { verifyAssertion } from './verify-assertion.ts'
+
+export const kind = 'passkey'
+
+/**
+ * A signature of a passkey over a challenge of Roster's. Who it is follows from the credential alone; where the challenge
+ * was made for a person, it must be one of theirs. `Refused`: INVALID_ARGUMENT PASSKEY_UNKNOWN, PASSKEY_CHALLENGE_OVER,
+ * PASSKEY_INVALID, PASSKEY_UNVERIFIED, PASSKEY_COPIED; FAILED_PRECONDITION FACTOR_NOT_AVAILABLE.
+ */
+export const passkey: Factor = {
+  async check(context: Context, { text, asked }: Given, call: Call): Promise<ProvedFactor> {
+    if (!asked) throw new Refused('wrong')
+    const { credential, client } = readAssertion(text)
+    const now = await readNow(context.sql)
+    const challenge = readChallenge(context.keys, asked.binding, client.challenge, now)
+    if (!challenge) throw new Refused('late')
+    const found = await findCredential(context, credential.id)
+    const user = found && (await findUserById(context, found.userId))
+    const own = user?.state.human?.passkeys?.find(({ id }) => id === found!.passkeyId)
+    if (!user || !own) throw new Refused('unknown', credential.id)
+    const { userId, organizationId } = user
+    const refuse = (refused: Refused): never => {
+      context.failureCounts.note(userId, 'passkey-refused')
+      throw refused
+    }
+    const meant = 'userId' in asked.binding ? asked.binding.userId : undefined
+    if (meant !== undefined && meant !== userId) throw new Refused('other-person')
+    const { userHandle } = credential.response
+    // Where nobody is named, the authenticator has to say whose it is.
+    const isOfUser = userHandle === undefined ? meant !== undefined : userHandle === own.userHandle
+    const assertion = await verifyAssertion(credential, own, client.challenge, relyingParty(context.config)).catch(
+      (error: unknown) => refuse(error instanceof Refused ? error : new Refused('wrong')),
+    )
+    if (!isOfUser) refuse(new Refused('wrong'))
+    const { allowPasskeys } = await loadLoginPolicy(context, organizationId)
+    if (!allowPasskeys) throw new Refused('not-allowed')
+    const second = isSecond(asked, challenge.verifies)
+    if (!second && (own.secondOnly || !assertion.userVerified)) refuse(new Refused('unverified'))
+    if (challenge.verifies && !assertion.userVerified) refuse(new Refused('unverified'))
+    if (goesBack(found!.signCount, assertion.signCount)) {
+      await noteCopy(context, userId, own, call)
+      refuse(new Refused('counter'))
+    }
+    const { write, guard } = useOf(own, assertion)
+    return {
+      kind,
+      check: { ...(assertion.userVerified && { userVerified: true }), ...(second && { second: true }) },
+      user,
+      holds: (state: User | undefined) => state?.human?.passkeys?.some(({ id }) => id === own.id) === true,
+      writes: [write],
+      guards: [guard],
+      uses: [],
+      claims: [{ ...challenge.once, taken: new Refused('late') }],
+    }
+  },
+}
+
+// A login application says by what it asks of the authenticator which it is.
+function isSecond({ binding }: AskedAssertion, verifies: boolean): boolean {
+  return binding.for === 'second' || (binding.for === 'session' && !verifies)
+}
+
+// At the limit it is known already.
+async function noteCopy(
+  { store, keys }: Pick<Context, 'store' | 'keys'>,
+  userId: string,
+  { id: passkeyId }: Passkey,
+  { requestId, deadline }: Pick<Call, 'requestId' | 'deadline'>,
+): Promise<void> {
+  const known = new RosterError('RESOURCE_EXHAUSTED', 'FACTOR_THROTTLED', 'It is known already.')
+  const use = {
+    key: keys.mac('factor-guesses', keys.currentId, ['passkey copy', passkeyId]).toString('base64'),
+    limits: [
+      { most: 5, seconds: 600 },
+      { most: 20, seconds: 86_400 },
+    ],
+    exceeded: () => known,
+  }
+  await store
+    .execute({
+      aggregate: { type: 'user', id: userId },
+      call: { caller: { userId }, requestId, deadline },
+      decide({ state }: Aggregate<User>): Decision<UserEvent> {
+        if (!state?.human) return { events: [], answer: undefined }
+        return { events: [{ type: 'passkey.refused', payload: { passkeyId } }], uses: [use], answer: undefined }
+      },
+    })
+    .catch((error: unknown) => {
+      if (error !== known) throw error
+    })
+}
