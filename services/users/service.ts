@@ -46,7 +46,16 @@ import { getAuthRequest } from './pages/own-pages/get-auth-request.ts'
 import { withCookieLifetime } from './sessions/browsers/cookie-lifetime.ts'
 import { createSession } from './sessions/operations/create-session.ts'
 import { checkCode } from './pages/operations/check-code.ts'
+import { createPasskeyRegistrationLink } from './sessions/operations/passkeys/create-passkey-registration-link.ts'
+import { listPasskeys } from './sessions/operations/passkeys/list-passkeys.ts'
+import { registerPasskey } from './sessions/operations/passkeys/register-passkey.ts'
+import { registerU2F } from './sessions/operations/passkeys/register-u2f.ts'
+import { removePasskey, removeU2F } from './sessions/operations/passkeys/remove.ts'
+import { verifyPasskeyRegistration } from './sessions/operations/passkeys/verify-passkey-registration.ts'
+import { verifyU2FRegistration } from './sessions/operations/passkeys/verify-u2f-registration.ts'
 import { addOTPEmail, removeOTPEmail } from './directory/operations/user/otp-email.ts'
+import { checkPasskey, renewPasskeyChallenge } from './pages/operations/check-passkey.ts'
+import { addMyPasskey, changeMyPasskey } from './pages/account/my-passkeys.ts'
 import { chooseAccount } from './pages/operations/choose-account.ts'
 import { deactivateUser } from './directory/operations/user/deactivate-user.ts'
 import { decide } from './pages/operations/decide.ts'
@@ -274,6 +283,14 @@ const users: StoringService<Config, Context> = {
       restoreUser,
       addOTPEmail,
       removeOTPEmail,
+      createPasskeyRegistrationLink,
+      registerPasskey,
+      verifyPasskeyRegistration,
+      listPasskeys,
+      removePasskey,
+      registerU2F,
+      verifyU2FRegistration,
+      removeU2F,
     }),
     served<typeof PasswordServiceDefinition, Context>(PasswordServiceDefinition, {
       setPassword,
@@ -305,6 +322,8 @@ const users: StoringService<Config, Context> = {
         showSignIn,
         signIn,
         checkCode,
+        checkPasskey,
+        renewPasskeyChallenge,
         chooseAccount,
         register,
         finishRegistration,
@@ -359,6 +378,8 @@ const users: StoringService<Config, Context> = {
         showTakeBack,
         takeBackEmail,
         changeMyPassword,
+        addMyPasskey,
+        changeMyPasskey,
         downloadMyData,
         removeMe,
         endMySession,

@@ -27,6 +27,10 @@ const kinds = {
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: { name: 'already-registered', shows: ['host', 'url'] },
   [MailKind.MAIL_KIND_OTP_EMAIL]: { name: 'otp-email', shows: ['code', 'validFor'] },
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: { name: 'otp-email-link', shows: ofCodes },
+  [MailKind.MAIL_KIND_PASSKEY_ADDED]: { name: 'passkey-added', shows: ['host', 'changedAt', 'url'] },
+  [MailKind.MAIL_KIND_PASSKEY_RENAMED]: { name: 'passkey-renamed', shows: ['host', 'changedAt', 'url'] },
+  [MailKind.MAIL_KIND_PASSKEY_REMOVED]: { name: 'passkey-removed', shows: ['host', 'changedAt', 'url'] },
+  [MailKind.MAIL_KIND_PASSKEY_LINK]: { name: 'passkey-link', shows: ['code', 'url', 'validFor'] },
   [MailKind.MAIL_KIND_INVITATION]: { name: 'invitation', shows: [...ofCodes, 'inviter', 'application', 'message'] },
 } as const satisfies Record<Exclude<MailKind, MailKind.MAIL_KIND_UNSPECIFIED | MailKind.UNRECOGNIZED>, KindOfMail>
 

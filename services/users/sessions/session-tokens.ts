@@ -30,6 +30,7 @@ export function missingMethods(
   user: User,
   session: Pick<Session, 'factors'>,
 ): AuthenticationMethodType[] {
-  const [missing = []] = missingFactors(policy, ownFactors(user.human), checkedFactors(session))
+  const { demanded, further } = ownFactors(user.human)
+  const [missing = []] = missingFactors(policy, demanded, checkedFactors(session), further)
   return missing.map((kind) => factorKinds[kind].method)
 }

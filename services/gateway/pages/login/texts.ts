@@ -1,6 +1,7 @@
 import { account } from './account-texts.ts'
 import { activity } from './activity-texts.ts'
 import { invitation } from './invitation-texts.ts'
+import { passkey } from './passkey-texts.ts'
 
 const en = {
   signIn: 'Sign in',
@@ -172,6 +173,7 @@ const en = {
   tryAgain: 'Try again',
   ...account.en,
   ...activity.en,
+  ...passkey.en,
   ...invitation.en,
 }
 
@@ -356,6 +358,7 @@ const de: Texts = {
   tryAgain: 'Erneut versuchen',
   ...account.de,
   ...activity.de,
+  ...passkey.de,
   ...invitation.de,
 }
 

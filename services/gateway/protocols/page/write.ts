@@ -4,6 +4,7 @@ import { accountPage } from '../../pages/login/account/account-page.ts'
 import { accountsPage } from '../../pages/login/accounts.ts'
 import { consentPage } from '../../pages/login/consent.ts'
 import { otpEmailPage } from '../../pages/login/factors/otp-email.ts'
+import { passkeyPage } from '../../pages/login/factors/passkey.ts'
 import { invitationLinkPage, invitationPage } from '../../pages/login/invitation.ts'
 import { chooseLanguage } from '../../pages/login/language.ts'
 import { checkLocation } from '../../pages/login/location.ts'
@@ -77,6 +78,8 @@ function replyOf(
       return toReply(invitationPage(shown, answer.value))
     case 'code':
       return toReply(otpEmailPage(shown, answer.value))
+    case 'passkey':
+      return toReply(passkeyPage(shown, answer.value))
     case 'leaving':
       return toReply(leavingPage(language, answer.value))
     case 'formPost':

@@ -59,13 +59,15 @@ export function factsFrom(
   const { browserId, sessionId, userId, organizationId, access, policy, application, project } = signedInUser
   const { session: begun, status: ofHome } = read
   const [user, session, consent] = [read.user?.state, begun?.state, read.consent?.state]
+  const own = ownFactors(user?.human)
   const [status, ofProject] = [ofHome?.state, read.ofProject?.state]
   return {
     user: user && {
       id: userId,
       organizationId,
       isActive: isActive(user),
-      ownFactors: ownFactors(user.human),
+      secondFactors: own.demanded,
+      furtherFactors: own.further,
       signOuts: user.signOuts,
       keptSession: user.keptSession,
     },

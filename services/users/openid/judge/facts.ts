@@ -1,7 +1,8 @@
 import type { ApplicationCopy, Openness, ProjectCopy } from '../applications/application-copy.ts'
 import type { Revisions } from '../events/authorization.ts'
+import type { SecondFactorKind } from '../../directory/events/human.ts'
 import type { SignOuts } from '../../directory/events/sign-outs.ts'
-import type { CheckedFactor, LoginPolicy, OwnFactors } from '../../sessions/login-policy/login-policy.ts'
+import type { CheckedFactor, LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
 
 /**
  * The stage of an authorization: with pages or without, or by a login application, while an application begins; with its code; with
@@ -15,7 +16,14 @@ export type InitialStage = 'page' | 'silent' | 'session-api'
 /** What `judge` decides on. What is not known is undefined. */
 export interface Facts {
   user:
-    | ({ id: string; organizationId: string; isActive: boolean; ownFactors: OwnFactors } & SignOuts)
+    | ({
+        id: string
+        organizationId: string
+        isActive: boolean
+        secondFactors: readonly SecondFactorKind[]
+        /** They serve, too, where a second factor is demanded. Missing: none. */
+        furtherFactors?: readonly SecondFactorKind[]
+      } & SignOuts)
     | undefined
   /** The user's, and that of the project. */
   organization: Openness

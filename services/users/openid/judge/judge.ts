@@ -133,10 +133,10 @@ function selectAccount(request: RequestFacts | undefined): Lack[] {
 
 function factorsOf(
   { policy }: Facts,
-  { ownFactors }: NonNullable<Facts['user']>,
+  { secondFactors, furtherFactors }: NonNullable<Facts['user']>,
   checked: readonly CheckedFactor[],
 ): Lack[] {
-  return missingFactors(policy, ownFactors, checked).map((kinds) => ({ what: 'factor', kinds }))
+  return missingFactors(policy, secondFactors, checked, furtherFactors).map((kinds) => ({ what: 'factor', kinds }))
 }
 
 // `max_age`, `prompt=login` and the lifetime by the policy. A factor counts if it is as young as is asked for, or younger

@@ -34,9 +34,11 @@ export interface RequestRow<P = Parameters> {
 export interface Progress {
   /** As it was typed. */
   loginName?: string
-  error?: SignInError
+  error?: SignInError | undefined
   /** RFC 3339. */
   retryAt?: string | undefined
+  /** A passkey that nobody has. */
+  unknownCredential?: string | undefined
   /** The person ticked that they want to stay signed in. */
   keep?: boolean
   /** A name is asked for, though a person is signed in. */
@@ -66,7 +68,7 @@ export interface Progress {
   /** What a new person typed to accept an invitation, and what was wrong. */
   invitation?: { givenName: string; familyName: string; error: InvitationError; retryAt?: string }
   /** The code of a second factor was mailed, and what was wrong with the last one. */
-  code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined }
+  code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined } | undefined
   /** The person chose the account for this request. */
   chosen?: boolean | undefined
   /** What the person decided on this request. */

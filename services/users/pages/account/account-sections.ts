@@ -8,6 +8,7 @@ import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { searchUserConsents } from '../../openid/consents/search-user-consents.ts'
 import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
 import { searchUserSignIns } from '../../sessions/operations/search-user-sign-ins.ts'
+import { passkeysPage, passkeysPart } from './my-passkeys.ts'
 import type { Section } from './sections.ts'
 
 /** What a page has beside what every page of an account has. `call`: made by the person. */
@@ -25,7 +26,8 @@ export const accountSections: Record<Section, Shows> = {
     const names = { givenName: firstName, familyName: lastName, displayName }
     return { profile: { ...names, language: preferredLanguage, userName: user.nameIsMade ? '' : user.userName } }
   },
-  'sign-in': () => ({}),
+  'sign-in': (context, person) => passkeysPart(context, person),
+  passkeys: (context, person) => passkeysPage(context, person),
   async activity(context, { signedInUser: { userId } }, { sessionsCursor, signInsCursor }, call) {
     const keptDays = context.config.SIGN_IN_RECORD_DAYS
     const [sessions, signIns] = await Promise.all([

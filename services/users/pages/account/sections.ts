@@ -1,10 +1,10 @@
+import { freshFor } from '../../sessions/factors/passkey/fresh.ts'
+
 /** The pages of an account, by their paths below `/ui/account`. The first is that of the profile. */
-export type Section = '' | 'sign-in' | 'activity' | 'apps' | 'data' | 'email' | 'password' | 'removal'
+export type Section = '' | 'sign-in' | 'activity' | 'apps' | 'data' | 'email' | 'password' | 'passkeys' | 'removal'
 
-/** Seconds that a first factor counts for what matters. */
-export const freshFor = 600
 
-const matters: ReadonlySet<string> = new Set<Section>(['data', 'email', 'password', 'removal'])
+const matters: ReadonlySet<string> = new Set<Section>(['data', 'email', 'password', 'passkeys', 'removal'])
 
 /** How old a first factor may be for a page and its form, as `max_age` of a request has it. Empty: as old as the session. */
 export function maxAgeOf(section: string): string {

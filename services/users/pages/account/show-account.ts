@@ -56,6 +56,7 @@ async function accountPage(
     forgetAfterDays: 0,
     takeBackHours: 0,
     signIns: undefined,
+    passkeys: undefined,
     ...(await accountSections[section](context, person, request, madeBy(person, call))),
   }
 }

@@ -80,8 +80,9 @@ async function proceed(
   )
   const { userId, organizationId } = proved.user
   await Promise.all([proved.settle?.(), surplusSessions.settle(context, userId)])
-  // Its page then has the field at once.
-  if (missingFactors.includes(factorKinds['otp-email'].method)) {
+  // Its page then has the field at once. Who has a passkey is asked for that.
+  const byCode = missingFactors.includes(factorKinds['otp-email'].method)
+  if (byCode && !missingFactors.includes(factorKinds.passkey.method)) {
     const code = await mailCode(
       context,
       opened,

@@ -12,6 +12,7 @@ import { begin } from '../../openid/authorization/begin.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { otpEmailPage } from './factors/otp-email.ts'
+import { passkeyPage, passkeyPrompt } from './factors/passkey.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
@@ -66,8 +67,11 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
     if (answer.$case === 'signIn') {
       answer.value.hidesPasswordReset = policy.hidePasswordReset
       if (!answer.value.nameIsFixed) answer.value.mayRegister = await mayRegister(context, state)
+      const { allowPasskeys } = known?.signedInUser.policy ?? policy
+      if (allowPasskeys) answer.value.passkey = await passkeyPrompt(context, opened, state)
     }
   }
+  if (answer?.$case === 'passkey') answer.value.passkey = await passkeyPrompt(context, opened, state)
   return {
     ...page,
     formToken: formToken(context.keys, browser.id, row.id),
@@ -82,6 +86,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
 
 const withForm = [
   'signIn',
+  'passkey',
   'code',
   'accounts',
   'noAccess',
@@ -149,7 +154,7 @@ async function nextPage(
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
   const able = people.filter(isAdmitted)
   if (row.parameters.invitation)
-    return nextOfInvitation(context, { row, now }, state, (kind, person) => factorPages[kind](row, person, now), call)
+    return nextOfInvitation(context, { row, now }, state, (kinds, person) => factorPage(kinds, row, person, now), call)
   if (!asked || !chosen) return withoutChoice(state, able, { row, now })
   const { signedInUser, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(lacking, { row, now }, { asked, chosen, able })
@@ -187,10 +192,19 @@ async function mayRegister(context: Context, { requested, asked }: RequestState)
   return (await registeringOrganization(context, { asked, ...requested })) !== undefined
 }
 
-/** The page that asks for a factor. */
-const factorPages: Record<FactorKind, (row: RequestRow, person: Candidate, now: Date) => PageAnswer> = {
+/** The page that asks for a factor. `kinds`: one of these suffices. */
+type FactorPage = (row: RequestRow, person: Candidate, now: Date, kinds: readonly FactorKind[]) => PageAnswer
+
+const factorPages: Record<FactorKind, FactorPage> = {
   password: (row, person, now) => signInPage(row, now, undefined, person),
+  passkey: passkeyPage,
   'otp-email': otpEmailPage,
+}
+
+// The first one, unless the person asked for a code in its place.
+function factorPage(kinds: readonly FactorKind[], row: RequestRow, person: Candidate, now: Date): PageAnswer {
+  const kind = row.progress.code && kinds.includes('otp-email') ? 'otp-email' : kinds[0]!
+  return factorPages[kind](row, person, now, kinds)
 }
 
 function askFor(
@@ -209,7 +223,7 @@ function askFor(
     case 'account':
       return accountsPage(able)
     case 'factor':
-      return factorPages[lack.kinds[0]!](row, chosen, now)
+      return factorPage(lack.kinds, row, chosen, now)
     case 'fresh-factor':
       return signInPage(row, now, undefined, chosen)
     case 'consent':

@@ -47,7 +47,7 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
       // Nobody guesses a signature.
       guesses: [],
       needsSetUp: true,
-      isReady: () => false,
+      isReady: ({ human }) => (human?.passkeys ?? []).length > 0,
     },
     shownAs: 'webAuthN',
     method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_PASSKEY,

@@ -80,8 +80,9 @@ export function ownFactors(human: Human | undefined): OwnFactors {
  */
 export function missingFactors(
   { factors, allowPasskeys, forceMfa }: Pick<LoginPolicy, 'factors' | 'forceMfa'> & Partial<Pick<LoginPolicy, 'allowPasskeys'>>,
-  { demanded, further }: OwnFactors,
+  demanded: readonly SecondFactorKind[],
   checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[],
+  further: readonly SecondFactorKind[] = [],
 ): FactorKind[][] {
   const isAllowed = (kind: FactorKind) => kind !== 'passkey' || allowPasskeys === true
   const counted = checked.filter(({ kind }) => isAllowed(kind))

@@ -1,4 +1,10 @@
-import type { SetSessionRequest, SetSessionResponse } from '#gen/roster/users/v1/session_service'
+import {
+  type SetSessionRequest,
+  type SetSessionResponse,
+  UserVerificationRequirement,
+  type WebAuthNChallenge,
+} from '#gen/roster/users/v1/session_service'
+import { readNow } from '#lib/database/database'
 import type { Violation } from '#lib/errors'
 import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
@@ -7,8 +13,14 @@ import { checkTemplate, linkTargets } from '../../directory/email/link.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
 import { notAvailable } from '../factors/otp-email/otp-email.ts'
 import { sendCode } from '../factors/otp-email/send-code.ts'
+import type { Config } from '../../config.ts'
+import type { FactorKind } from '../events/session.ts'
+import { Refused } from '../factors/passkey/ceremony.ts'
+import { makeChallenge } from '../factors/passkey/challenge.ts'
+import { requestOptions } from '../factors/passkey/options.ts'
+import { relyingParty } from '../factors/passkey/relying-party.ts'
 import { factors } from '../factors/registry.ts'
-import { completing } from '../half-done-sessions.ts'
+import { completing, detailsOf } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import { findPresented, type PresentedSession } from '../presented-session.ts'
@@ -19,8 +31,14 @@ import { surplusSessions } from '../surplus.ts'
 
 export const setSession = {
   check({ config }: Context, request: SetSessionRequest): Violation[] {
-    const { password, otpEmailCode, otpEmail } = request
-    const given = [password !== '' && 'password', otpEmailCode !== '' && 'otpEmailCode', otpEmail && 'otpEmail']
+    const { password, otpEmailCode, otpEmail, credentialAssertionData, webAuthN } = request
+    const given = [
+      password !== '' && 'password',
+      otpEmailCode !== '' && 'otpEmailCode',
+      otpEmail && 'otpEmail',
+      credentialAssertionData && 'credentialAssertionData',
+      webAuthN && 'webAuthN',
+    ]
     const [first, second] = given.filter((field): field is string => typeof field === 'string')
     const delivery = otpEmail?.delivery
     const template = delivery?.$case === 'sendCode' ? delivery.value.urlTemplate : undefined
@@ -34,6 +52,7 @@ export const setSession = {
             linkTargets(config, true),
             'otpEmail.sendCode.urlTemplate',
           )),
+      ...(webAuthN ? faultsOfChallenge(config, webAuthN) : []),
       ...faultsOfLifetime(request),
     ]
   },
@@ -49,20 +68,23 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
   const user = known && (await findUserById(context, known.userId))
   if (!user) throw sessionNotFound()
   if (request.otpEmail) return challenge(context, request, { presented, user }, call)
-  const kind = request.otpEmailCode === '' ? 'password' : 'otp-email'
+  if (request.webAuthN) return challengePasskey(context, request, { presented, user })
+  const kind = kindOf(request)
   const whole = 'whole' in presented ? presented.whole : undefined
   // A second factor comes to a first one.
-  if (kind !== 'password' && !whole) throw notAvailable()
+  if (kind === 'otp-email' && !whole) throw notAvailable()
   const proved = await factors[kind].check(
     context,
     {
       loginName: user.state.userName,
       find: () => findUserById(context, user.userId),
-      text: kind === 'password' ? request.password : request.otpEmailCode,
+      text: textOf[kind](request),
       session: whole && { id: whole.id, browserId: undefined },
+      asked: { binding: { for: 'session', sessionId, userId: user.userId } },
     },
     call,
   )
+  if (!whole && proved.check?.second) throw notAvailable()
   const lifetime = secondsOf(request.lifetime)
   const { sessionId: _, ...recorded } = await recordFactor(
     context,
@@ -97,7 +119,61 @@ async function challenge(
     sessionToken,
     expirationDate: new Date(state.expiresAt),
     details: details(presented.whole),
-    challenges: code === undefined ? undefined : { otpEmail: code },
+    challenges: code === undefined ? undefined : { otpEmail: code, webAuthN: undefined },
     missingFactors: missingMethods(await loadLoginPolicy(context, user.organizationId), user.state, state),
+  }
+}
+
+function kindOf({ otpEmailCode, credentialAssertionData }: SetSessionRequest): FactorKind {
+  if (credentialAssertionData) return 'passkey'
+  return otpEmailCode === '' ? 'password' : 'otp-email'
+}
+
+const textOf: Record<FactorKind, (request: SetSessionRequest) => string> = {
+  password: ({ password }) => password,
+  'otp-email': ({ otpEmailCode }) => otpEmailCode,
+  passkey: ({ credentialAssertionData }) => JSON.stringify(credentialAssertionData),
+}
+
+function faultsOfChallenge(config: Config, { domain, userVerificationRequirement: wanted }: WebAuthNChallenge): Violation[] {
+  const { id } = relyingParty(config)
+  const refuse = (field: string, description: string) => [{ field: `webAuthN.${field}`, description }]
+  return [
+    ...(domain === id ? [] : refuse('domain', `must be ${id}`)),
+    ...(verification[wanted] ? [] : refuse('userVerificationRequirement', 'must be chosen')),
+  ]
+}
+
+const verification: Partial<Record<UserVerificationRequirement, 'required' | 'preferred' | 'discouraged'>> = {
+  [UserVerificationRequirement.USER_VERIFICATION_REQUIREMENT_REQUIRED]: 'required',
+  [UserVerificationRequirement.USER_VERIFICATION_REQUIREMENT_PREFERRED]: 'preferred',
+  [UserVerificationRequirement.USER_VERIFICATION_REQUIREMENT_DISCOURAGED]: 'discouraged',
+}
+
+// Nothing is stored, so there is no event. The session and its token stay.
+async function challengePasskey(
+  context: Context,
+  { sessionId, sessionToken, webAuthN }: SetSessionRequest,
+  { presented, user }: { presented: PresentedSession; user: LoginUser },
+): Promise<SetSessionResponse> {
+  const { keys, config, sql } = context
+  const policy = await loadLoginPolicy(context, user.organizationId)
+  const { id: rpId } = relyingParty(config)
+  const wanted = verification[webAuthN!.userVerificationRequirement]!
+  const verifies = wanted === 'required'
+  const passkeys = (user.state.human?.passkeys ?? []).filter(
+    (one) => one.rpId === rpId && !(verifies && one.secondOnly),
+  )
+  if (!policy.allowPasskeys || passkeys.length === 0 || (!verifies && !('whole' in presented))) throw new Refused('not-allowed')
+  const binding = { for: 'session' as const, sessionId, userId: user.userId }
+  const challenge = makeChallenge(keys, binding, { verifies }, await readNow(sql))
+  const options = { publicKey: requestOptions(rpId, challenge, wanted, passkeys) }
+  const state = 'whole' in presented ? presented.whole.state : undefined
+  return {
+    sessionToken,
+    expirationDate: 'whole' in presented ? new Date(presented.whole.state.expiresAt) : presented.halfDone.expiresAt,
+    details: 'whole' in presented ? details(presented.whole) : detailsOf(presented.halfDone),
+    challenges: { webAuthN: { publicKeyCredentialRequestOptions: options }, otpEmail: undefined },
+    missingFactors: missingMethods(policy, user.state, state ?? { factors: [] }),
   }
 }

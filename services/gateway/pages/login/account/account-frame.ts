@@ -1,6 +1,7 @@
 import type { AccountPage } from '#gen/roster/users/v1/sign_in_service'
 import { apart, type Shown, strong } from '../form.ts'
 import { html, type Html, type Part } from '../html.ts'
+import { newPasskeyScript } from './passkeys.ts'
 import { timesScript } from '../local-times.ts'
 import { passwordScript } from '../password-field.ts'
 import { type Document, frame } from '../shell.ts'
@@ -22,7 +23,7 @@ const sections: [path: string, title: TextKey][] = [
 ]
 
 /** Pages on the way of a change, and where they belong. */
-const steps: Record<string, string> = { email: '', password: 'sign-in', removal: 'data' }
+const steps: Record<string, string> = { email: '', password: 'sign-in', passkeys: 'sign-in', removal: 'data' }
 
 /** Makes a page around its content: whose account it is, the navigation, and what the form before has led to. */
 export function accountFrame(shown: AccountShown, content: Part): Document {
@@ -56,7 +57,8 @@ export function accountFrame(shown: AccountShown, content: Part): Document {
   return frame(language, text.account, body, {
     windowTitle: `${title} – ${text.account}`,
     ...(page.section === 'password' && { script: passwordScript }),
-    ...(['activity', 'apps'].includes(page.section) && { script: timesScript }),
+    ...(['activity', 'apps', 'sign-in'].includes(page.section) && { script: timesScript }),
+    ...(page.section === 'passkeys' && { script: timesScript + newPasskeyScript }),
   })
 }
 

@@ -7,6 +7,7 @@ import { activityPart } from './activity.ts'
 import { appsPart } from './apps.ts'
 import { emailPart } from './email.ts'
 import { passwordPart } from './password.ts'
+import { passkeysPart } from './passkeys.ts'
 import { profilePart } from './profile.ts'
 import { removalPart } from './removal.ts'
 import { signInPart } from './sign-in-part.ts'
@@ -20,6 +21,7 @@ const parts: Record<string, (shown: AccountShown) => Part> = {
   data: yourDataPart,
   email: emailPart,
   password: passwordPart,
+  passkeys: passkeysPart,
   removal: removalPart,
 }
 

@@ -12,6 +12,9 @@ const good: Record<string, TextKey> = {
   'password-set': 'passwordChanged',
   'not-me': 'disowned',
   'signed-out': 'otherSignedOut',
+  'passkey-added': 'passkeyAdded',
+  'passkey-hidden': 'passkeyHidden',
+  'passkey-removed': 'passkeyRemoved',
 }
 
 const bad: Record<string, TextKey> = {
@@ -27,6 +30,15 @@ const bad: Record<string, TextKey> = {
   'password-common': 'passwordTooCommon',
   'last-owner': 'lastOwner',
   'address-new': 'addressNew',
+  'passkey-late': 'passkeyLate',
+  'passkey-unverified': 'passkeyUnverified',
+  'passkey-invalid': 'passkeyInvalid',
+  'passkey-exists': 'passkeyExists',
+  'passkey-full': 'passkeysFull',
+  'passkey-not-allowed': 'passkeysNotAllowed',
+  'passkey-last': 'passkeyLast',
+  'passkey-by-mail': 'passkeysByMail',
+  'passkey-name-invalid': 'passkeyNameInvalid',
 }
 
 /** What a page says of the form before. A word that comes from elsewhere says nothing. */

@@ -1,4 +1,5 @@
 import { html, type Html } from '../html.ts'
+import { passkeyList } from './passkeys.ts'
 import { type AccountShown, pathTo } from './account-frame.ts'
 
 /** How the person signs in. */
@@ -7,5 +8,6 @@ export function signInPart(shown: AccountShown): Html {
   return html`<h2>${text.howYouSignIn}</h2>
     <ul class="list">
       <li><strong>${text.password}</strong><br /><a href="${pathTo(shown, 'password')}">${text.changePassword}</a></li>
-    </ul>`
+    </ul>
+    ${passkeyList(shown)}`
 }

@@ -1,5 +1,5 @@
 import { CodeError, type CodePage } from '#gen/roster/users/v1/sign_in_service'
-import { destination, form, isOwn, type Shown, strong } from '../form.ts'
+import { addressOf, destination, form, isOwn, type Shown, strong } from '../form.ts'
 import { fill, html, type Part } from '../html.ts'
 import { duration } from '../language.ts'
 import { type Document, frame } from '../shell.ts'
@@ -38,6 +38,18 @@ export function otpEmailPage(shown: Shown, page: CodePage): Document {
       '/code',
       html`${isAsked && codeField(shown, page)}
         ${!isDeadEnd && !isAsked && html`<button name="action" value="send">${text.mailCode}</button>`}
+        ${
+          page.mayUsePasskey &&
+          html`<button
+            class="${isDeadEnd ? 'other' : 'text'}"
+            formaction="${addressOf(shown.requestId)}/passkey"
+            name="action"
+            value="ask"
+            formnovalidate
+          >
+            ${text.usePasskey}
+          </button>`
+        }
         <button ${!isDeadEnd && html`class="text"`} name="action" value="another-account" formnovalidate>
           ${text.otherAccount}
         </button>

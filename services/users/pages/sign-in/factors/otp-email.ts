@@ -2,6 +2,7 @@ import { CodeError, type PageAnswer } from '#gen/roster/users/v1/sign_in_service
 import { show } from '../../../openid/authorization/answer.ts'
 import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import type { RequestRow } from '../../../openid/request/request-row.ts'
+import type { FactorKind } from '../../../sessions/events/session.ts'
 import { whyNot } from '../../../sessions/factors/otp-email/otp-email.ts'
 import { secondsUntil } from '../pages.ts'
 
@@ -10,6 +11,7 @@ export function otpEmailPage(
   { progress: { code = {} } }: Pick<RequestRow, 'progress'>,
   { user, knownName }: Candidate,
   now: Date,
+  kinds: readonly FactorKind[] = [],
 ): PageAnswer {
   const refused = whyNot(user)
   const error = refused ? refusals[refused] : (code.error ?? CodeError.CODE_ERROR_UNSPECIFIED)
@@ -21,6 +23,7 @@ export function otpEmailPage(
       isSent: code.isSent === true,
       error,
       retryAfter: secondsUntil(code.retryAt, now),
+      mayUsePasskey: kinds.includes('passkey'),
     },
   })
 }

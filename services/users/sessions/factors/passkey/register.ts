@@ -32,7 +32,7 @@ export type NewFor = Extract<Binding, { for: 'account' | 'registration' }>
  */
 export async function beginRegistration(
   context: Context,
-  user: Existing<User>,
+  user: Pick<Existing<User>, 'organizationId' | 'state'>,
   binding: NewFor,
   wanted: Omit<Wanted, 'userHandle'>,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
