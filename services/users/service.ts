@@ -179,6 +179,7 @@ import { startFollowingOrganizations } from './directory/organizations/follow-or
 import { startPruning } from './pruning.ts'
 import { startCountingFailures } from './directory/passwords/failures.ts'
 import { surplusAuthorizations } from './openid/authorization/surplus.ts'
+import { warnOfDeadPasskeys } from './sessions/factors/passkey/dead-passkeys.ts'
 import { surplusSessions } from './sessions/surplus.ts'
 import { fillFoundUsers } from './directory/search/found-users.ts'
 import { openIdTokenKeys } from './openid/tokens/keys/id-token-keys.ts'
@@ -224,6 +225,7 @@ const users: StoringService<Config, Context> = {
       secretUses,
       failureCounts,
     }
+    warnOfDeadPasskeys(context)
     const ownFeed: Feed<object> = (request) => feed({}, request)
     await fillFoundUsers(sql, personal)
     await bootstrap(context, nats.waits)
