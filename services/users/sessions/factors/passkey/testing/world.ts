@@ -28,10 +28,12 @@ let grants: { stop(): Promise<void> }
 let people = 0
 
 /** A replica of users on a database of its own, whose people may have passkeys. */
-export async function openWorld(): Promise<void> {
+export async function openWorld(settings: Record<string, string> = {}): Promise<void> {
   database = await createDatabase()
   grants = await serveDomains({}, {}, { copied: nothingNewer(['client']) })
-  users = await openUsers(database.urls.users)
+  // A mail tells of each change.
+  const often = { MAILS_PER_ADDRESS_IN_TEN_MINUTES: '100', MAILS_PER_ADDRESS_A_DAY: '100' }
+  users = await openUsers(database.urls.users, { ...often, ...settings })
   const authMethodType = OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE
   await noteApplication(users, 'client', { firstParty: true, authMethodType }, { organizationId: 'acme' })
   await allow({ allowPasskeys: true })
