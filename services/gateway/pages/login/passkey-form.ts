@@ -12,7 +12,10 @@ export function passkeyButton(text: Texts): Html {
   return html`<button type="button" class="other" id="passkey-button" hidden>${text.signInByPasskey}</button>`
 }
 
-/** What the script sends, with what it asks the browser for, and the sentences that it says. `isOffered`: among the names. */
+/**
+ * What the script sends, with what it asks the browser for, and the sentences that it says. `isOffered`: among the names;
+ * not after a passkey that failed, since a browser that answers by itself would begin a loop.
+ */
 export function passkeyForm(
   { requestId, formToken, language: { text } }: Shown,
   { options, unknownCredentialId }: PasskeyPrompt,

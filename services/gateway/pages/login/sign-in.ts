@@ -79,7 +79,7 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
       ${mayRegister && html`<button class="other" name="action" value="register" formnovalidate>${text.register}</button>`}
       ${!isOwn(shown) && html`<button class="text" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
   )}
-  ${passkey && passkeyForm(shown, passkey, { isOffered: !nameIsFixed })}
+  ${passkey && passkeyForm(shown, passkey, { isOffered: !nameIsFixed && !passkeyErrors[error] })}
   ${!hidesPasswordReset && !recovers && html`<p class="aside"><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
   return frame(language, title, content, {
     script: passkey ? passwordScript + passkeyScript : passwordScript,
