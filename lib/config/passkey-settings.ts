@@ -28,7 +28,8 @@ export const passkeyOrigins = described(
     accepts: 'origins, separated by commas',
     read(value: string) {
       const all = read(value)
-      if (all.some((one) => !/^https?:/.test(one))) throw new Error('is not a list of origins, such as https://login.example.com')
+      if (all.some((one) => !/^https?:/.test(one)))
+        throw new Error('is not a list of origins, such as https://login.example.com')
       return all
     },
   },

@@ -55,6 +55,7 @@ import { verifyPasskeyRegistration } from './sessions/operations/passkeys/verify
 import { verifyU2FRegistration } from './sessions/operations/passkeys/verify-u2f-registration.ts'
 import { addOTPEmail, removeOTPEmail } from './directory/operations/user/otp-email.ts'
 import { checkPasskey, renewPasskeyChallenge } from './pages/operations/check-passkey.ts'
+import { addPasskeyByLink, openPasskeyLink, showPasskeyLink } from './pages/account/passkey-link.ts'
 import { addMyPasskey, changeMyPasskey } from './pages/account/my-passkeys.ts'
 import { chooseAccount } from './pages/operations/choose-account.ts'
 import { deactivateUser } from './directory/operations/user/deactivate-user.ts'
@@ -179,7 +180,7 @@ import { startFollowingOrganizations } from './directory/organizations/follow-or
 import { startPruning } from './pruning.ts'
 import { startCountingFailures } from './directory/passwords/failures.ts'
 import { surplusAuthorizations } from './openid/authorization/surplus.ts'
-import { warnOfDeadPasskeys } from './sessions/factors/passkey/dead-passkeys.ts'
+import { warnOfDeadPasskeys } from './sessions/passkeys/dead-passkeys.ts'
 import { surplusSessions } from './sessions/surplus.ts'
 import { fillFoundUsers } from './directory/search/found-users.ts'
 import { openIdTokenKeys } from './openid/tokens/keys/id-token-keys.ts'
@@ -380,6 +381,9 @@ const users: StoringService<Config, Context> = {
         showTakeBack,
         takeBackEmail,
         changeMyPassword,
+        showPasskeyLink,
+        openPasskeyLink,
+        addPasskeyByLink,
         addMyPasskey,
         changeMyPasskey,
         downloadMyData,

@@ -58,7 +58,8 @@ export async function plugIn(page: Page, traits: Traits = {}): Promise<VirtualAu
       await cdp.send('WebAuthn.setResponseOverrideBits', { authenticatorId, ...bits })
     },
     copy: async (from) => {
-      for (const credential of await from.all()) await cdp.send('WebAuthn.addCredential', { authenticatorId, credential })
+      for (const credential of await from.all())
+        await cdp.send('WebAuthn.addCredential', { authenticatorId, credential })
     },
     unplug: async () => {
       await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId })

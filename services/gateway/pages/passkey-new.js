@@ -5,7 +5,9 @@
   // What is not in the list is offered no more.
   if (list?.dataset.userHandle && signals.signalAllAcceptedCredentials) {
     const { rpId, userHandle: userId, accepted, userName: name, displayName } = list.dataset
-    signals.signalAllAcceptedCredentials({ rpId, userId, allAcceptedCredentialIds: JSON.parse(accepted) }).catch(() => {})
+    signals
+      .signalAllAcceptedCredentials({ rpId, userId, allAcceptedCredentialIds: JSON.parse(accepted) })
+      .catch(() => {})
     signals.signalCurrentUserDetails?.({ rpId, userId, name, displayName }).catch(() => {})
   }
 
@@ -22,7 +24,7 @@
   form.addEventListener('submit', (event) => {
     if (form.elements.credential.value !== '') return
     event.preventDefault()
-    make()
+    void make()
   })
 
   async function make() {
@@ -35,7 +37,12 @@
       form.elements.credential.value = JSON.stringify(credential)
       form.requestSubmit(button)
     } catch (error) {
-      const known = { InvalidStateError: 'exists', NotAllowedError: 'stopped', AbortError: 'stopped', SecurityError: 'misplaced' }
+      const known = {
+        InvalidStateError: 'exists',
+        NotAllowedError: 'stopped',
+        AbortError: 'stopped',
+        SecurityError: 'misplaced',
+      }
       const status = document.getElementById('passkey-status')
       status.textContent = dataset[known[error.name]] ?? dataset.failed
     }

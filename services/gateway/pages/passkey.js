@@ -23,7 +23,7 @@
 
   button.hidden = false
   button.addEventListener('click', () => ask())
-  if (dataset.offered) offer()
+  if (dataset.offered) void offer()
 
   // The browser shows passkeys among the names that it fills in.
   async function offer() {
@@ -41,7 +41,11 @@
       if (Date.now() - madeAt > goodFor) await renew()
       const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options)
       if (mediation) renewal = setTimeout(() => pending === mine && ask(mediation), goodFor)
-      const credential = await navigator.credentials.get({ publicKey, signal: mine.signal, ...(mediation && { mediation }) })
+      const credential = await navigator.credentials.get({
+        publicKey,
+        signal: mine.signal,
+        ...(mediation && { mediation }),
+      })
       if (mine.signal.aborted) return
       send(credential)
     } catch (error) {
@@ -72,7 +76,12 @@
   }
 
   function say(error) {
-    const known = { NotAllowedError: 'stopped', AbortError: 'stopped', TimeoutError: 'stopped', SecurityError: 'misplaced' }
+    const known = {
+      NotAllowedError: 'stopped',
+      AbortError: 'stopped',
+      TimeoutError: 'stopped',
+      SecurityError: 'misplaced',
+    }
     let status = document.getElementById('passkey-status')
     if (!status) {
       status = document.createElement('p')

@@ -18,6 +18,7 @@ import { hashToken, newToken } from '../directory/tokens/token.ts'
 import type { Session, SessionEvent } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
 import { isFirst } from './factors/kinds.ts'
+import { Refused } from './factors/passkey/ceremony.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
 import { checkedFactors, checkLifetime, type LoginPolicy } from './login-policy/login-policy.ts'
 import { openRecord } from './records/sign-in-records.ts'
@@ -55,7 +56,8 @@ export interface RecordedFactor {
 
 /**
  * Records a factor: opens a session with it, or goes on with one, which gets another token. The errors of what the factor
- * uses up; UNAUTHENTICATED CREDENTIALS_INVALID where the user may no longer sign in, or the factor does not hold any more.
+ * uses up; FAILED_PRECONDITION FACTOR_NOT_AVAILABLE where the policy does not allow it; UNAUTHENTICATED
+ * CREDENTIALS_INVALID where the user may no longer sign in, or the factor does not hold any more.
  */
 export async function recordFactor(
   context: Context,
@@ -68,6 +70,8 @@ export async function recordFactor(
     loadLoginPolicy(context, organizationId),
     openRecord(context, { userId, kind, clientId: target.clientId }, client),
   ])
+  // It would open a session in which it counts for nothing.
+  if (kind === 'passkey' && !policy.allowPasskeys) throw new Refused('not-allowed')
   const known = target.session
   const opens = isFirst({ kind, ...check })
   const isOfBrowser = target.browserId !== undefined

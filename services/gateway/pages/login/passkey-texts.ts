@@ -27,7 +27,8 @@ const en = {
   passkeyUsed: 'Last used: {time}',
   passkeyNotUsed: 'Not used yet',
   passkeyBackedUp: 'Copied to your other devices',
-  passkeyDead: 'It does not work any more, because the address of this service has changed. Remove it, and add another.',
+  passkeyDead:
+    'It does not work any more, because the address of this service has changed. Remove it, and add another.',
   passkeySecondOnly: 'It only works after you have entered your name.',
   passkeyName: 'Name',
   newPasskey: 'Add a passkey',
@@ -48,6 +49,14 @@ const en = {
   passkeyRemoved: 'The passkey is removed. We have sent you an email about it.',
   passkeyExists: 'This device has a passkey for your account already.',
   passkeyLast: 'You have no password and no other passkey. Without this one you could not sign in any more.',
+  passkeyLink: 'Add a passkey',
+  passkeyLinkIntro: 'An administrator lets you add a passkey to your account, on the device that you use now.',
+  passkeyLinkOpen: 'Go on',
+  passkeyReady: 'Your passkey is added',
+  passkeyReadyHint: 'You can sign in with it from now on.',
+  passkeyNotAdded: 'No passkey was added',
+  passkeyNotAddedHint:
+    'Your browser or device did not make a passkey that we can take. Open the link once more, or use another device.',
   passkeyNameInvalid: 'Please enter a name of at most 200 characters.',
 }
 
@@ -65,7 +74,8 @@ const de: typeof en = {
   passkeyUnknown:
     'Diesen Passkey hat hier niemand: Er wurde entfernt, oder er gehört zu etwas anderem. Nehmen Sie einen anderen, oder einen anderen Weg.',
   passkeyLate: 'Das hat zu lange gedauert oder wurde zweimal gesendet. Bitte versuchen Sie es noch einmal.',
-  passkeyOfOther: 'Dieser Passkey gehört zu einem anderen Konto. Nehmen Sie einen dieses Kontos oder ein anderes Konto.',
+  passkeyOfOther:
+    'Dieser Passkey gehört zu einem anderen Konto. Nehmen Sie einen dieses Kontos oder ein anderes Konto.',
   passkeyUnverified:
     'Ihr Gerät hat nicht geprüft, dass Sie es sind. Richten Sie dafür eine PIN, Fingerabdruck oder Gesichtserkennung ein, oder nehmen Sie einen anderen Weg.',
   passkeyNotAllowed: 'Ihre Organisation erlaubt keine Passkeys. Melden Sie sich auf einem anderen Weg an.',
@@ -105,6 +115,15 @@ const de: typeof en = {
   passkeyRemoved: 'Der Passkey ist entfernt. Wir haben Ihnen dazu eine E-Mail gesendet.',
   passkeyExists: 'Dieses Gerät hat schon einen Passkey für Ihr Konto.',
   passkeyLast: 'Sie haben kein Passwort und keinen anderen Passkey. Ohne diesen könnten Sie sich nicht mehr anmelden.',
+  passkeyLink: 'Passkey hinzufügen',
+  passkeyLinkIntro:
+    'Die Administration lässt Sie Ihrem Konto einen Passkey hinzufügen, auf dem Gerät, das Sie gerade benutzen.',
+  passkeyLinkOpen: 'Weiter',
+  passkeyReady: 'Ihr Passkey ist hinzugefügt',
+  passkeyReadyHint: 'Sie können sich von jetzt an mit ihm anmelden.',
+  passkeyNotAdded: 'Es wurde kein Passkey hinzugefügt',
+  passkeyNotAddedHint:
+    'Ihr Browser oder Gerät hat keinen Passkey gemacht, den wir annehmen können. Öffnen Sie den Link noch einmal, oder nehmen Sie ein anderes Gerät.',
   passkeyNameInvalid: 'Bitte geben Sie einen Namen mit höchstens 200 Zeichen ein.',
 }
 

@@ -11,6 +11,7 @@ import { checkLocation } from '../../pages/login/location.ts'
 import { noAccessPage } from '../../pages/login/no-access.ts'
 import { noticePage } from '../../pages/login/notice.ts'
 import { recoveryCodePage, recoveryPage } from '../../pages/login/recovery.ts'
+import { passkeyLinkPage } from '../../pages/login/passkey-link.ts'
 import { registrationCodePage, registrationPage } from '../../pages/login/registration.ts'
 import type { Document } from '../../pages/login/shell.ts'
 import { signInPage } from '../../pages/login/sign-in.ts'
@@ -80,6 +81,8 @@ function replyOf(
       return toReply(otpEmailPage(shown, answer.value))
     case 'passkey':
       return toReply(passkeyPage(shown, answer.value))
+    case 'passkeyLink':
+      return toReply(passkeyLinkPage(language, organizationId, answer.value))
     case 'leaving':
       return toReply(leavingPage(language, answer.value))
     case 'formPost':
@@ -105,6 +108,7 @@ const done: NoticeReason[] = [
   NoticeReason.NOTICE_REASON_PASSWORD_SET,
   NoticeReason.NOTICE_REASON_REMOVED,
   NoticeReason.NOTICE_REASON_TAKEN_BACK,
+  NoticeReason.NOTICE_REASON_PASSKEY_ADDED,
 ]
 
 function statusOf({ reason }: NoticePage): number {

@@ -12,7 +12,15 @@ import { mailboxOf } from './mailbox.ts'
  * it is spelled: one with a tag may be a stranger's. `factor`: the person needs it to sign in, as a stranger's mail.
  */
 export type MailCause =
-  'code' | 'stranger' | 'factor' | 'notice' | 'own-notice' | 'password' | 'own-password' | 'passkey' | 'own-passkey'
+  | 'code'
+  | 'stranger'
+  | 'factor'
+  | 'notice'
+  | 'own-notice'
+  | 'password'
+  | 'own-password'
+  | 'passkey'
+  | 'own-passkey'
 
 const notices: ReadonlySet<MailCause> = new Set<MailCause>([
   'notice',

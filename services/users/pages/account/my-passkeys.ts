@@ -9,39 +9,34 @@ import type { Context } from '../../context.ts'
 import { meantName } from '../../directory/meant-name.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'
-import { mailboxAlone, provedMailboxAlone } from '../../sessions/factors/passkey/fresh.ts'
+import { mailboxAlone, provedMailboxAlone } from '../../sessions/passkeys/fresh.ts'
 import { makerOf } from '../../sessions/factors/passkey/aaguids.ts'
-import { renamePasskey, removePasskey } from '../../sessions/factors/passkey/change.ts'
+import { renamePasskey, removePasskey } from '../../sessions/passkeys/change.ts'
 import { usesOfPasskeys } from '../../sessions/factors/passkey/passkey-rows.ts'
-import { beginRegistration, finishRegistration, mostPasskeys, type NewFor } from '../../sessions/factors/passkey/register.ts'
+import { beginRegistration, finishRegistration, mostPasskeys, type NewFor } from '../../sessions/passkeys/register.ts'
 import { relyingParty } from '../../sessions/factors/passkey/relying-party.ts'
 import { openAccount, type OpenAccount } from './open-account.ts'
 
 const named = registry.getMessage('roster.users.v1.VerifyPasskeyRegistrationRequest')!
 
 /** The passkeys of a person; nothing where there are none, and the policy allows none. */
-export async function passkeysPart(
-  context: Context,
-  person: Candidate,
-): Promise<Pick<AccountPage, 'passkeys'>> {
+export async function passkeysPart(context: Context, person: Candidate): Promise<Pick<AccountPage, 'passkeys'>> {
   const { userId, policy } = person.signedInUser
   const all = person.user.human?.passkeys ?? []
   if (all.length === 0 && !policy.allowPasskeys) return { passkeys: undefined }
   const { id: rpId } = relyingParty(context.config)
   const uses = await usesOfPasskeys(context, userId)
-  const passkeys = all.map(
-    (one): OwnPasskey => ({
-      id: one.id,
-      name: one.name,
-      creationDate: new Date(one.createdAt),
-      lastUseDate: uses.get(one.id)?.usedAt ?? undefined,
-      maker: makerOf(one.aaguid) ?? '',
-      backedUp: uses.get(one.id)?.backedUp === true,
-      isDead: one.rpId !== rpId,
-      secondOnly: one.secondOnly === true || one.discoverable === false,
-      credentialId: one.credentialId,
-    }),
-  )
+  const passkeys = all.map((one): OwnPasskey => ({
+    id: one.id,
+    name: one.name,
+    creationDate: new Date(one.createdAt),
+    lastUseDate: uses.get(one.id)?.usedAt ?? undefined,
+    maker: makerOf(one.aaguid) ?? '',
+    backedUp: uses.get(one.id)?.backedUp === true,
+    isDead: one.rpId !== rpId,
+    secondOnly: one.secondOnly === true || one.discoverable === false,
+    credentialId: one.credentialId,
+  }))
   const userHandle = all.find((one) => one.rpId === rpId)?.userHandle ?? ''
   const isFull = all.length >= mostPasskeys
   const byMailAlone = standsOnMailbox(person)
@@ -49,10 +44,7 @@ export async function passkeysPart(
 }
 
 /** The same, and what makes a further one. */
-export async function passkeysPage(
-  context: Context,
-  person: Candidate,
-): Promise<Pick<AccountPage, 'passkeys'>> {
+export async function passkeysPage(context: Context, person: Candidate): Promise<Pick<AccountPage, 'passkeys'>> {
   const { passkeys: part } = await passkeysPart(context, person)
   if (!part || part.isFull || part.byMailAlone || !person.signedInUser.policy.allowPasskeys) return { passkeys: part }
   const { userId, organizationId } = person.signedInUser
@@ -92,7 +84,14 @@ export async function addMyPasskey(context: Context, request: AddMyPasskeyReques
   const name = nameOf(request.name)
   if (name === undefined) return opened.to('passkeys', 'passkey-name-invalid')
   return answered(opened, async () => {
-    const added = { userId, credential: request.credential, name, binding: bindingOf(person), secondOnly: false, isOwn: true }
+    const added = {
+      userId,
+      credential: request.credential,
+      name,
+      binding: bindingOf(person),
+      secondOnly: false,
+      isOwn: true,
+    }
     const { discoverable } = await finishRegistration(context, added, opened.call)
     // It serves where a name was typed, and nowhere else.
     return discoverable === false ? 'passkey-hidden' : 'passkey-added'
@@ -117,8 +116,8 @@ export async function changeMyPasskey(
   })
 }
 
-// Undefined: it breaks a rule of VerifyPasskeyRegistration.
-function nameOf(typed: string): string | undefined {
+/** A name as it was meant. Undefined: it breaks a rule of VerifyPasskeyRegistration. */
+export function nameOf(typed: string): string | undefined {
   const passkeyName = meantName(typed, 'thing')
   const faults = validate(named, create(named, { passkeyName })).filter(({ field }) => field === 'passkeyName')
   return faults.length > 0 ? undefined : passkeyName

@@ -1,8 +1,7 @@
-import { freshFor } from '../../sessions/factors/passkey/fresh.ts'
+import { freshFor } from '../../sessions/passkeys/fresh.ts'
 
 /** The pages of an account, by their paths below `/ui/account`. The first is that of the profile. */
 export type Section = '' | 'sign-in' | 'activity' | 'apps' | 'data' | 'email' | 'password' | 'passkeys' | 'removal'
-
 
 const matters: ReadonlySet<string> = new Set<Section>(['data', 'email', 'password', 'passkeys', 'removal'])
 

@@ -100,7 +100,7 @@ export async function renewPasskeyChallenge(
 ): Promise<PageAnswer> {
   const opened = await openRequest(context, request, signingIn)
   const state = opened && (await requestStateOf(context, opened, call))
-  const prompt = state && !('notice' in state) ? await passkeyPrompt(context, opened!, state) : undefined
+  const prompt = state && !('notice' in state) ? await passkeyPrompt(context, opened, state) : undefined
   const content = Buffer.from(prompt?.options ?? 'null')
   return show({ $case: 'download', value: { fileName: 'passkey.json', mediaType: 'application/json', content } })
 }

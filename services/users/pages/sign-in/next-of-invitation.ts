@@ -42,7 +42,12 @@ export async function nextOfInvitation(
   if (person && isAllowed(person.verdict)) return invitationPage(context, invited, { typed, person, now })
   const lack = person && 'missing' in person.verdict ? person.verdict.missing[0] : undefined
   // The second factor of the person who has just entered the password.
-  if (person && lack?.what === 'factor' && lack.kinds.every((kind) => secondFactors.includes(kind)) && row.userId === holderId)
+  if (
+    person &&
+    lack?.what === 'factor' &&
+    lack.kinds.every((kind) => secondFactors.includes(kind)) &&
+    row.userId === holderId
+  )
     return factorPage(lack.kinds, person)
   const isOther = people.length > 0 && row.progress.error === undefined
   return signInPage(row, now, isOther ? SignInError.SIGN_IN_ERROR_INVITED_PERSON : undefined)

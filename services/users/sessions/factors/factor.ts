@@ -8,7 +8,7 @@ import type { User } from '../../directory/events/user.ts'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { RosterError } from '#lib/errors'
 import type { CheckOfPasskey, FactorKind } from '../events/session.ts'
-import type { AskedAssertion } from './passkey/challenge.ts'
+import type { AskedAssertion } from './binding.ts'
 
 /** The work of a kind of factor. */
 export interface Factor {

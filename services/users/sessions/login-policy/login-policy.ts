@@ -79,7 +79,11 @@ export function ownFactors(human: Human | undefined): OwnFactors {
  * made sure of the person, and is two factors then.
  */
 export function missingFactors(
-  { factors, allowPasskeys, forceMfa }: Pick<LoginPolicy, 'factors' | 'forceMfa'> & Partial<Pick<LoginPolicy, 'allowPasskeys'>>,
+  {
+    factors,
+    allowPasskeys,
+    forceMfa,
+  }: Pick<LoginPolicy, 'factors' | 'forceMfa'> & Partial<Pick<LoginPolicy, 'allowPasskeys'>>,
   demanded: readonly SecondFactorKind[],
   checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[],
   further: readonly SecondFactorKind[] = [],

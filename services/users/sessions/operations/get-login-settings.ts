@@ -30,7 +30,9 @@ export const getLoginSettings = {
       settings: {
         ...settings,
         passkeysType: allowPasskeys ? PasskeysType.PASSKEYS_TYPE_ALLOWED : PasskeysType.PASSKEYS_TYPE_NOT_ALLOWED,
-        secondFactors: secondFactors.filter((kind) => kind !== 'passkey' || allowPasskeys).map((kind) => factorKinds[kind].second!.type),
+        secondFactors: secondFactors
+          .filter((kind) => kind !== 'passkey' || allowPasskeys)
+          .map((kind) => factorKinds[kind].second!.type),
         allowDomainDiscovery: false,
         disableLoginWithEmail: false,
         disableLoginWithPhone: true,

@@ -135,7 +135,10 @@ const textOf: Record<FactorKind, (request: SetSessionRequest) => string> = {
   passkey: ({ credentialAssertionData }) => JSON.stringify(credentialAssertionData),
 }
 
-function faultsOfChallenge(config: Config, { domain, userVerificationRequirement: wanted }: WebAuthNChallenge): Violation[] {
+function faultsOfChallenge(
+  config: Config,
+  { domain, userVerificationRequirement: wanted }: WebAuthNChallenge,
+): Violation[] {
   const { id } = relyingParty(config)
   const refuse = (field: string, description: string) => [{ field: `webAuthN.${field}`, description }]
   return [
@@ -164,7 +167,8 @@ async function challengePasskey(
   const passkeys = (user.state.human?.passkeys ?? []).filter(
     (one) => one.rpId === rpId && !(verifies && one.secondOnly),
   )
-  if (!policy.allowPasskeys || passkeys.length === 0 || (!verifies && !('whole' in presented))) throw new Refused('not-allowed')
+  if (!policy.allowPasskeys || passkeys.length === 0 || (!verifies && !('whole' in presented)))
+    throw new Refused('not-allowed')
   const binding = { for: 'session' as const, sessionId, userId: user.userId }
   const challenge = makeChallenge(keys, binding, { verifies }, await readNow(sql))
   const options = { publicKey: requestOptions(rpId, challenge, wanted, passkeys) }

@@ -1,7 +1,7 @@
 import type { AccountPage } from '#gen/roster/users/v1/sign_in_service'
 import { apart, type Shown, strong } from '../form.ts'
 import { html, type Html, type Part } from '../html.ts'
-import { newPasskeyScript } from './passkeys.ts'
+import { newPasskeyScript } from '../new-passkey.ts'
 import { timesScript } from '../local-times.ts'
 import { passwordScript } from '../password-field.ts'
 import { type Document, frame } from '../shell.ts'

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs'
 import type { OwnPasskey, PasskeyPrompt, PasskeysPart } from '#gen/roster/users/v1/sign_in_service'
 import { strong } from '../form.ts'
 import { fill, html, type Html, type Part } from '../html.ts'
 import { type Language, moment } from '../language.ts'
+import { newPasskeyForm } from '../new-passkey.ts'
 import { accountForm, type AccountShown, faultIn, pathTo } from './account-frame.ts'
-
-/** Makes a passkey, and tells the browser which ones there are. It lies in the page, like the style. */
-export const newPasskeyScript = readFileSync(new URL('../../passkey-new.js', import.meta.url), 'utf8')
 
 /** The list, on the page of how the person signs in. */
 export function passkeyList(shown: AccountShown): Part {
@@ -74,45 +71,28 @@ function changeForm(shown: AccountShown, { id, name }: OwnPasskey, at: number): 
     'passkeys/change',
     html`<input type="hidden" name="passkey_id" value="${id}" />
       <label for="name-${at}">${text.passkeyName}</label>
-      <input id="name-${at}" name="name" value="${name}" maxlength="200" autocomplete="off" dir="auto" aria-describedby="passkey-${at}" />
+      <input
+        id="name-${at}"
+        name="name"
+        value="${name}"
+        maxlength="200"
+        autocomplete="off"
+        dir="auto"
+        aria-describedby="passkey-${at}"
+      />
       <button class="other" name="action" value="rename" aria-describedby="passkey-${at}">${text.rename}</button>
-      <button class="other danger" name="action" value="remove" aria-describedby="passkey-${at}">${text.remove}</button>`,
+      <button class="other danger" name="action" value="remove" aria-describedby="passkey-${at}">
+        ${text.remove}
+      </button>`,
   )
 }
 
-function addForm(shown: AccountShown, { options }: PasskeyPrompt): Html {
+function addForm(shown: AccountShown, prompt: PasskeyPrompt): Html {
   const { text } = shown.language
-  const form = html`<form
-    method="post"
-    action="/ui/account/passkeys"
-    id="passkey-form"
-    data-options="${options}"
-    data-exists="${text.passkeyExists}"
-    data-stopped="${text.passkeyStopped}"
-    data-misplaced="${text.passkeyMisplaced}"
-    data-failed="${text.passkeyFailed}"
-  >
-    <input type="hidden" name="user_id" value="${shown.page.userId}" />
-    <input type="hidden" name="form_token" value="${shown.formToken}" />
-    ${shown.uiLocales !== '' && html`<input type="hidden" name="ui_locales" value="${shown.uiLocales}" />`}
-    <input type="hidden" name="credential" value="" />
-    <label for="name">${text.newPasskeyName}</label>
-    <input
-      id="name"
-      name="name"
-      maxlength="200"
-      autocomplete="off"
-      dir="auto"
-      ${faultIn('passkey-name-invalid', shown) || html`aria-describedby="name-hint"`}
-    />
-    <p id="name-hint" class="hint">${text.newPasskeyHint}</p>
-    <p id="passkey-status" class="bad" role="alert"></p>
-    <button id="passkey-button">${text.newPasskey}</button>
-  </form>`
+  const sent = { user_id: shown.page.userId, form_token: shown.formToken, ui_locales: shown.uiLocales }
+  const fault = faultIn('passkey-name-invalid', shown)
   return html`<h2>${text.newPasskey}</h2>
-    <noscript><p>${text.passkeyUnable}</p></noscript>
-    <p id="passkey-unable" hidden>${text.passkeyUnable}</p>
-    <div id="passkey-able" hidden>${form}</div>`
+    ${newPasskeyForm(text, prompt, { action: '/ui/account/passkeys', sent, fault })}`
 }
 
 function passkeyText(language: Language, passkey: OwnPasskey): Html {

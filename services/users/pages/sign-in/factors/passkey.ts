@@ -6,7 +6,8 @@ import { show } from '../../../openid/authorization/answer.ts'
 import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import type { RequestRow } from '../../../openid/request/request-row.ts'
 import type { FactorKind } from '../../../sessions/events/session.ts'
-import { type Binding, makeChallenge } from '../../../sessions/factors/passkey/challenge.ts'
+import type { Binding } from '../../../sessions/factors/binding.ts'
+import { makeChallenge } from '../../../sessions/factors/passkey/challenge.ts'
 import { requestOptions } from '../../../sessions/factors/passkey/options.ts'
 import { relyingParty } from '../../../sessions/factors/passkey/relying-party.ts'
 import type { OpenedRequest } from '../opened-request.ts'
@@ -29,7 +30,10 @@ export interface AskedOfPage {
   person: Candidate | undefined
 }
 
-export function askedOfPage({ row, browser }: Pick<OpenedRequest, 'row' | 'browser'>, state: RequestState): AskedOfPage {
+export function askedOfPage(
+  { row, browser }: Pick<OpenedRequest, 'row' | 'browser'>,
+  state: RequestState,
+): AskedOfPage {
   const at = { requestId: row.id, browserId: browser.id }
   const person = fixedPerson(state)
   if (!person) return { binding: { for: 'sign-in', ...at }, person }

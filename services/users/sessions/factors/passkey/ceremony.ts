@@ -39,7 +39,8 @@ export class Refused extends RosterError {
 
   constructor(refusal: Refusal, credentialId = '') {
     const [reason, message] = reasons[refusal]
-    const code = refusal === 'exists' ? 'ALREADY_EXISTS' : refusal === 'not-allowed' ? 'FAILED_PRECONDITION' : 'INVALID_ARGUMENT'
+    const code =
+      refusal === 'exists' ? 'ALREADY_EXISTS' : refusal === 'not-allowed' ? 'FAILED_PRECONDITION' : 'INVALID_ARGUMENT'
     super(code, reason, message)
     this.refusal = refusal
     this.credentialId = credentialId
@@ -76,7 +77,13 @@ export function readRegistration(text: string): {
   const { id, rawId, response, clientExtensionResults } = readObject(text)
   const { clientDataJSON, attestationObject, transports } = objectOf(response)
   if (![clientDataJSON, attestationObject].every(isBase64Url) || !isCredentialId(id, rawId)) throw new Refused('wrong')
-  const credential = { id, rawId: id, type: 'public-key', clientExtensionResults: {}, response: { clientDataJSON, attestationObject } }
+  const credential = {
+    id,
+    rawId: id,
+    type: 'public-key',
+    clientExtensionResults: {},
+    response: { clientDataJSON, attestationObject },
+  }
   const { rk } = objectOf(objectOf(clientExtensionResults)['credProps'])
   return {
     credential: credential as RegistrationResponseJSON,

@@ -57,5 +57,9 @@ export interface Wanted {
 }
 
 function descriptorOf({ credentialId: id, transports }: Passkey): PublicKeyCredentialDescriptorJSON {
-  return { id, type: 'public-key', transports: transports as NonNullable<PublicKeyCredentialDescriptorJSON['transports']> }
+  return {
+    id,
+    type: 'public-key',
+    transports,
+  }
 }

@@ -155,7 +155,9 @@ describe('after a password', () => {
     const visitor = arrive()
     let page = await visitor.signIn(await visitor.begin(), person.userName)
     expect(page.answer).toMatchObject({ $case: 'passkey', value: { mayUseCode: true } })
-    expect(await users.sql`select from unsent_mails where user_id = ${person.userId} and kind = 'otp-email'`).toHaveLength(0)
+    expect(
+      await users.sql`select from unsent_mails where user_id = ${person.userId} and kind = 'otp-email'`,
+    ).toHaveLength(0)
     expect(asked(page)).toMatchObject({ userVerification: 'preferred', allowCredentials: [{ id: authenticator.id }] })
     page = await visitor.mail(page)
     expect(page.answer).toMatchObject({ $case: 'code', value: { isSent: true, mayUsePasskey: true } })
@@ -215,7 +217,12 @@ describe('the page of the account', () => {
     let page = await visitor.add(empty, authenticator.create(newOf(empty), { aaguid, credProps: { rk: true } }))
     expect(outcomeOf(page)).toBe('passkey-added')
     const [added] = partOf(page)!.passkeys
-    expect(added).toMatchObject({ name: 'Google Password Manager', lastUseDate: undefined, isDead: false, secondOnly: false })
+    expect(added).toMatchObject({
+      name: 'Google Password Manager',
+      lastUseDate: undefined,
+      isDead: false,
+      secondOnly: false,
+    })
     page = await visitor.change(page, added!.id, 'rename', '  My phone ')
     expect([outcomeOf(page), partOf(page)!.passkeys[0]!.name]).toEqual(['saved', 'My phone'])
     page = await visitor.change(page, added!.id, 'rename', 'x'.repeat(201))

@@ -102,7 +102,8 @@ export function projectPasskeys(before: Aggregate<User>, after: Aggregate<User>)
   const gone = was === is ? [] : was.filter(({ id }) => !is.some((one) => one.id === id))
   return gone.map(
     ({ credentialId }): Write =>
-      (sql) => sql`delete from passkeys where credential_hash = ${hashOf(credentialId)}`,
+      (sql) =>
+        sql`delete from passkeys where credential_hash = ${hashOf(credentialId)}`,
   )
 }
 

@@ -39,10 +39,8 @@ const {
   AUTHENTICATION_METHOD_TYPE_PASSWORD: byPassword,
   AUTHENTICATION_METHOD_TYPE_PASSKEY: byPasskey,
 } = AuthenticationMethodType
-const {
-  USER_VERIFICATION_REQUIREMENT_REQUIRED: required,
-  USER_VERIFICATION_REQUIREMENT_DISCOURAGED: discouraged,
-} = UserVerificationRequirement
+const { USER_VERIFICATION_REQUIREMENT_REQUIRED: required, USER_VERIFICATION_REQUIREMENT_DISCOURAGED: discouraged } =
+  UserVerificationRequirement
 
 type Session = { sessionId: string; sessionToken: string }
 
@@ -57,7 +55,8 @@ const begin = ({ userId }: Person) =>
 const challenge = async (session: Session, userVerificationRequirement: UserVerificationRequirement = required) => {
   const { challenges } = await set(session, { webAuthN: { domain: 'localhost', userVerificationRequirement } })
   const { publicKeyCredentialRequestOptions: options } = challenges!.webAuthN!
-  return (options as { publicKey: RequestOptions & { allowCredentials: { id: string; transports: string[] }[] } }).publicKey
+  return (options as { publicKey: RequestOptions & { allowCredentials: { id: string; transports: string[] }[] } })
+    .publicKey
 }
 const check = (session: Session, credentialAssertionData: object) => set(session, { credentialAssertionData })
 
@@ -99,8 +98,7 @@ describe('a new passkey', () => {
     const person = await newPerson()
     const { userId } = person
     const caller = await signedIn(person)
-    const start = () =>
-      registerPasskey.handle(users, { userId, code: undefined, authenticator: 0, domain: '' }, caller)
+    const start = () => registerPasskey.handle(users, { userId, code: undefined, authenticator: 0, domain: '' }, caller)
     const end = async (begun: Awaited<ReturnType<typeof start>>, from = caller, passkeyId = begun.passkeyId) =>
       reasonOf(
         verifyPasskeyRegistration.handle(
@@ -168,8 +166,7 @@ describe('a new passkey', () => {
     const person = await newPerson()
     const caller = await signedIn(person)
     const { userId } = person
-    const start = () =>
-      registerPasskey.handle(users, { userId, code: undefined, authenticator: 0, domain: '' }, caller)
+    const start = () => registerPasskey.handle(users, { userId, code: undefined, authenticator: 0, domain: '' }, caller)
     const early = await start()
     for (let n = 0; n < 20; n++) await register(person, new Authenticator(origin), {}, caller)
     expect(await reasonOf(start())).toBe('PASSKEYS_FULL')
@@ -280,7 +277,7 @@ describe('a session by the API', () => {
       select payload from events
       where aggregate_type = 'user' and aggregate_id = ${person.userId} and type = 'passkey.refused'
     `
-    expect(events.map(({ payload }) => payload)).toEqual(Array(events.length).fill({ passkeyId }))
+    expect(events.map(({ payload }) => payload)).toEqual(events.map(() => ({ passkeyId })))
     expect(events.length).toBeGreaterThanOrEqual(3)
   })
 

@@ -7,10 +7,10 @@ import type { Context } from '../../../context.ts'
 import type { Passkey } from '../../../directory/events/passkeys.ts'
 import type { User, UserEvent } from '../../../directory/events/user.ts'
 import { findUserById } from '../../../directory/login-names/login-user.ts'
-import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
 import type { Factor, Given, ProvedFactor } from '../factor.ts'
 import { readAssertion, Refused } from './ceremony.ts'
-import { type AskedAssertion, readChallenge } from './challenge.ts'
+import type { AskedAssertion } from '../binding.ts'
+import { readChallenge } from './challenge.ts'
 import { findCredential, goesBack, useOf } from './passkey-rows.ts'
 import { relyingParty } from './relying-party.ts'
 import { verifyAssertion } from './verify-assertion.ts'
@@ -20,7 +20,7 @@ export const kind = 'passkey'
 /**
  * A signature of a passkey over a challenge of Roster's. Who it is follows from the credential alone; where the challenge
  * was made for a person, it must be one of theirs. `Refused`: INVALID_ARGUMENT PASSKEY_UNKNOWN, PASSKEY_CHALLENGE_OVER,
- * PASSKEY_INVALID, PASSKEY_UNVERIFIED, PASSKEY_COPIED; FAILED_PRECONDITION FACTOR_NOT_AVAILABLE.
+ * PASSKEY_INVALID, PASSKEY_UNVERIFIED, PASSKEY_COPIED. Whether the policy allows it is seen where it is recorded.
  */
 export const passkey: Factor = {
   async check(context: Context, { text, asked }: Given, call: Call): Promise<ProvedFactor> {
@@ -33,7 +33,7 @@ export const passkey: Factor = {
     const user = found && (await findUserById(context, found.userId))
     const own = user?.state.human?.passkeys?.find(({ id }) => id === found!.passkeyId)
     if (!user || !own) throw new Refused('unknown', credential.id)
-    const { userId, organizationId } = user
+    const { userId } = user
     const refuse = (refused: Refused): never => {
       context.failureCounts.note(userId, 'passkey-refused')
       throw refused
@@ -47,12 +47,10 @@ export const passkey: Factor = {
       (error: unknown) => refuse(error instanceof Refused ? error : new Refused('wrong')),
     )
     if (!isOfUser) refuse(new Refused('wrong'))
-    const { allowPasskeys } = await loadLoginPolicy(context, organizationId)
-    if (!allowPasskeys) throw new Refused('not-allowed')
     const second = isSecond(asked, challenge.verifies)
     if (!second && (own.secondOnly || !assertion.userVerified)) refuse(new Refused('unverified'))
     if (challenge.verifies && !assertion.userVerified) refuse(new Refused('unverified'))
-    if (goesBack(found!.signCount, assertion.signCount)) {
+    if (goesBack(found.signCount, assertion.signCount)) {
       await noteCopy(context, userId, own, call)
       refuse(new Refused('counter'))
     }

@@ -10,7 +10,7 @@ import { checkTemplate, linkTargets } from '../../../directory/email/link.ts'
 import type { User } from '../../../directory/events/user.ts'
 import { requireMayActOn } from '../../../directory/may-act-on.ts'
 import { existing } from '../../../directory/states/user-state.ts'
-import { createLink } from '../../factors/passkey/link.ts'
+import { createLink } from '../../passkeys/link.ts'
 
 export const createPasskeyRegistrationLink = {
   /** Who sees the code can sign in as the user: as SetEmail of another user. */

@@ -3,9 +3,9 @@ import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import type { OneTimeCode } from '../../../directory/secrets/one-time-codes.ts'
-import { findLinkOf } from '../../factors/passkey/link.ts'
+import { findLinkOf } from '../../passkeys/link.ts'
 import { Refused } from '../../factors/passkey/ceremony.ts'
-import { finishRegistration } from '../../factors/passkey/register.ts'
+import { finishRegistration } from '../../passkeys/register.ts'
 import { bindingOf } from './begin.ts'
 
 interface Finished {

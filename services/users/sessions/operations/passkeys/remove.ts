@@ -2,8 +2,8 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import type { Passkey } from '../../../directory/events/passkeys.ts'
 import { requireMayActOn } from '../../../directory/may-act-on.ts'
-import { removePasskey as remove } from '../../factors/passkey/change.ts'
-import { requireFreshFactor } from '../../factors/passkey/fresh.ts'
+import { removePasskey as remove } from '../../passkeys/change.ts'
+import { requireFreshFactor } from '../../passkeys/fresh.ts'
 
 export const removePasskey = removing(({ passkeyId }: { userId: string; passkeyId: string }) => passkeyId, false)
 export const removeU2F = removing(({ u2fId }: { userId: string; u2fId: string }) => u2fId, true)

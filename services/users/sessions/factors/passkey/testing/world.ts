@@ -45,8 +45,10 @@ export async function closeWorld(): Promise<void> {
 }
 
 export const call = (): Call => ({ ...callIn('acme'), clientAddress: `2001:db8:${(people++).toString(16)}::` })
-export const allow = (settings: { allowPasskeys?: boolean; forceMfa?: boolean }, organizationId: string = instance.id) =>
-  updateLoginPolicy.handle(users, { settings }, { ...call(), organizationId })
+export const allow = (
+  settings: { allowPasskeys?: boolean; forceMfa?: boolean },
+  organizationId: string = instance.id,
+) => updateLoginPolicy.handle(users, { settings }, { ...call(), organizationId })
 
 export async function newPerson() {
   const userName = `person-${people++}`
@@ -69,21 +71,26 @@ export const by = ({ userId }: Person, sessionId: string): Call => ({
 })
 
 export async function signedIn(person: Person): Promise<Call> {
-  const { sessionId } = await signInBy(users, { loginName: person.userName, password: `${person.userName}-password` }, call())
+  const { sessionId } = await signInBy(
+    users,
+    { loginName: person.userName, password: `${person.userName}-password` },
+    call(),
+  )
   return by(person, sessionId)
 }
 
-export const optionsOf = ({ publicKeyCredentialCreationOptions: options }: { publicKeyCredentialCreationOptions?: unknown }) =>
-  (options as { publicKey: CreationOptions & { authenticatorSelection: object; excludeCredentials: object[] } }).publicKey
+export const optionsOf = ({
+  publicKeyCredentialCreationOptions: options,
+}: {
+  publicKeyCredentialCreationOptions?: unknown
+}) =>
+  (options as { publicKey: CreationOptions & { authenticatorSelection: object; excludeCredentials: object[] } })
+    .publicKey
 
 export async function register(person: Person, authenticator: Authenticator, lies: Lies = {}, own?: Call) {
   const caller = own ?? (await signedIn(person))
   const { userId } = person
-  const begun = await registerPasskey.handle(
-    users,
-    { userId, code: undefined, authenticator: 0, domain: '' },
-    caller,
-  )
+  const begun = await registerPasskey.handle(users, { userId, code: undefined, authenticator: 0, domain: '' }, caller)
   const publicKeyCredential = authenticator.create(optionsOf(begun), lies)
   const { passkeyId } = begun
   await verifyPasskeyRegistration.handle(users, { userId, passkeyId, publicKeyCredential, passkeyName: 'key' }, caller)
@@ -132,7 +139,9 @@ export class Visitor extends Anyone {
 }
 
 /** What a page asks the browser for. */
-export function asked({ answer }: PageAnswer): RequestOptions & { allowCredentials: { id: string }[]; userVerification: string } {
+export function asked({
+  answer,
+}: PageAnswer): RequestOptions & { allowCredentials: { id: string }[]; userVerification: string } {
   const prompt = answer?.$case === 'signIn' || answer?.$case === 'passkey' ? answer.value.passkey : undefined
   if (!prompt) throw new Error(`nothing is asked for: ${answer?.$case}`)
   return JSON.parse(prompt.options) as ReturnType<typeof asked>

@@ -3,11 +3,11 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../../../context.ts'
-import { firstPasskeys, type Passkey } from '../../../directory/events/passkeys.ts'
-import type { User, UserEvent } from '../../../directory/events/user.ts'
-import { findUserById } from '../../../directory/login-names/login-user.ts'
-import { existing } from '../../../directory/states/user-state.ts'
+import type { Context } from '../../context.ts'
+import { firstPasskeys, type Passkey } from '../../directory/events/passkeys.ts'
+import type { User, UserEvent } from '../../directory/events/user.ts'
+import { findUserById } from '../../directory/login-names/login-user.ts'
+import { existing } from '../../directory/states/user-state.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
 
 /** NOT_FOUND PASSKEY_NOT_FOUND. */
@@ -58,7 +58,9 @@ async function change(
         if (!passkey) throw new RosterError('NOT_FOUND', 'PASSKEY_NOT_FOUND', 'The user has no such passkey.')
         const event = decide(passkey, user)
         if (!event) return { events: [], answer: undefined }
-        const notice = isTold ? noticeOf(context, what, user.human!, { userId, organizationId, mailId, isOwn }, now) : undefined
+        const notice = isTold
+          ? noticeOf(context, what, user.human!, { userId, organizationId, mailId, isOwn }, now)
+          : undefined
         return { events: [event], ...(notice && { writes: notice.writes, uses: notice.uses }), answer: notice }
       },
       respond: ({ after, answer }) => ({ details: details(after), notice: answer }),

@@ -1,13 +1,13 @@
 import { RosterError } from '#lib/errors'
 import { readNow } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../../../context.ts'
-import type { Human } from '../../../directory/events/human.ts'
-import type { User } from '../../../directory/events/user.ts'
-import type { Session } from '../../events/session.ts'
-import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
-import { type CheckedFactor, checkedFactors, lastFirstFactor } from '../../login-policy/login-policy.ts'
-import { missingMethods } from '../../session-tokens.ts'
+import type { Context } from '../../context.ts'
+import type { Human } from '../../directory/events/human.ts'
+import type { User } from '../../directory/events/user.ts'
+import type { Session } from '../events/session.ts'
+import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { type CheckedFactor, checkedFactors, lastFirstFactor } from '../login-policy/login-policy.ts'
+import { missingMethods } from '../session-tokens.ts'
 
 /** Seconds that a first factor counts for what matters. */
 export const freshFor = 600

@@ -6,20 +6,21 @@ import type { Decision } from '#lib/eventstore/command'
 import { readNow } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../../../context.ts'
-import type { Passkey } from '../../../directory/events/passkeys.ts'
-import type { User, UserEvent } from '../../../directory/events/user.ts'
-import { type OneTimeCode, usingUpCode } from '../../../directory/secrets/one-time-codes.ts'
-import { isActive } from '../../../directory/states/user-state.ts'
-import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
-import { makerOf } from './aaguids.ts'
-import { readRegistration, Refused } from './ceremony.ts'
-import { type Binding, makeChallenge, readChallenge } from './challenge.ts'
+import type { Context } from '../../context.ts'
+import type { Passkey } from '../../directory/events/passkeys.ts'
+import type { User, UserEvent } from '../../directory/events/user.ts'
+import { type OneTimeCode, usingUpCode } from '../../directory/secrets/one-time-codes.ts'
+import { isActive } from '../../directory/states/user-state.ts'
+import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { makerOf } from '../factors/passkey/aaguids.ts'
+import { readRegistration, Refused } from '../factors/passkey/ceremony.ts'
+import type { Binding } from '../factors/binding.ts'
+import { makeChallenge, readChallenge } from '../factors/passkey/challenge.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
-import { creationOptions, type Wanted } from './options.ts'
-import { keepPasskey, notTaken } from './passkey-rows.ts'
-import { relyingParty } from './relying-party.ts'
-import { verifyRegistration } from './verify-registration.ts'
+import { creationOptions, type Wanted } from '../factors/passkey/options.ts'
+import { keepPasskey, notTaken } from '../factors/passkey/passkey-rows.ts'
+import { relyingParty } from '../factors/passkey/relying-party.ts'
+import { verifyRegistration } from '../factors/passkey/verify-registration.ts'
 
 /** So many passkeys a user has at most. */
 export const mostPasskeys = 20
@@ -74,7 +75,7 @@ export async function finishRegistration(
     relyingParty(context.config),
   )
   if (challenge.verifies && !userVerified) throw new Refused('unverified')
-  const passkeyId = binding.for === 'registration' ? binding.passkeyId : uuid()
+  const passkeyId = (binding.for === 'registration' && binding.passkeyId) || uuid()
   const facts: Omit<Passkey, 'id' | 'createdAt'> = {
     ...made,
     name: name || (makerOf(made.aaguid) ?? ''),
@@ -92,7 +93,9 @@ export async function finishRegistration(
       decide({ state, organizationId }: Aggregate<User>, at): Decision<UserEvent, ReturnType<typeof noticeOf>> {
         if (!isActive(state) || !state?.human) throw new Refused('wrong')
         refuseFull(state)
-        const notice = isTold ? noticeOf(context, 'added', state.human, { userId, organizationId, mailId, isOwn }, at) : undefined
+        const notice = isTold
+          ? noticeOf(context, 'added', state.human, { userId, organizationId, mailId, isOwn }, at)
+          : undefined
         const codeId = code && { codeId: code.code.codeId }
         return {
           events: [{ type: 'passkey.added', payload: { passkeyId, ...facts, ...codeId } }],
