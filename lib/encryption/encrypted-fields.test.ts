@@ -33,6 +33,8 @@ const events = [
   ['user', 'email.changed'],
   ['user', 'email.code.requested'],
   ['user', 'email.code.failed'],
+  ['user', 'passkey.added'],
+  ['user', 'passkey.renamed'],
   ['user.email.notice', 'requested'],
   ['user.email.notice', 'failed'],
   ['user.password.code', 'requested'],

@@ -18,7 +18,7 @@ import { hashToken, newToken } from '../directory/tokens/token.ts'
 import type { Session, SessionEvent } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
 import { isFirst } from './factors/kinds.ts'
-import { Refused } from './factors/passkey/ceremony.ts'
+import { refused } from './factors/passkey/ceremony.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
 import { checkedFactors, checkLifetime, type LoginPolicy } from './login-policy/login-policy.ts'
 import { openRecord } from './records/sign-in-records.ts'
@@ -71,7 +71,7 @@ export async function recordFactor(
     openRecord(context, { userId, kind, clientId: target.clientId }, client),
   ])
   // It would open a session in which it counts for nothing.
-  if (kind === 'passkey' && !policy.allowPasskeys) throw new Refused('not-allowed')
+  if (kind === 'passkey' && !policy.allowPasskeys) throw refused('not-allowed')
   const known = target.session
   const opens = isFirst({ kind, ...check })
   const isOfBrowser = target.browserId !== undefined

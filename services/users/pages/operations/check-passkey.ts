@@ -12,7 +12,7 @@ import { findUserById } from '../../directory/login-names/login-user.ts'
 import { show, toPage } from '../../openid/authorization/answer.ts'
 import { advance, closeRequest, type Progress, stillOpen } from '../../openid/request/request-row.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
-import { type Refusal, Refused } from '../../sessions/factors/passkey/ceremony.ts'
+import { type Refusal, refusalOf } from '../../sessions/factors/passkey/ceremony.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
@@ -75,8 +75,8 @@ async function proceed(
 
 /** What the page says of a passkey that failed. Undefined: the error is another one. */
 function failureOf(error: unknown): Pick<Progress, 'error' | 'unknownCredential'> | undefined {
-  if (error instanceof Refused)
-    return { error: errors[error.refusal], unknownCredential: error.credentialId || undefined }
+  const refusal = refusalOf(error)
+  if (refusal) return { error: errors[refusal], unknownCredential: (error as RosterError).metadata['credentialId'] }
   // The person was locked meanwhile, or the passkey removed.
   const isGone = error instanceof RosterError && error.reason === 'CREDENTIALS_INVALID'
   return isGone ? { error: SignInError.SIGN_IN_ERROR_PASSKEY_INVALID, unknownCredential: undefined } : undefined

@@ -15,7 +15,7 @@ import { notAvailable } from '../factors/otp-email/otp-email.ts'
 import { sendCode } from '../factors/otp-email/send-code.ts'
 import type { Config } from '../../config.ts'
 import type { FactorKind } from '../events/session.ts'
-import { Refused } from '../factors/passkey/ceremony.ts'
+import { refused } from '../factors/passkey/ceremony.ts'
 import { makeChallenge } from '../factors/passkey/challenge.ts'
 import { requestOptions } from '../factors/passkey/options.ts'
 import { relyingParty } from '../factors/passkey/relying-party.ts'
@@ -168,7 +168,7 @@ async function challengePasskey(
     (one) => one.rpId === rpId && !(verifies && one.secondOnly),
   )
   if (!policy.allowPasskeys || passkeys.length === 0 || (!verifies && !('whole' in presented)))
-    throw new Refused('not-allowed')
+    throw refused('not-allowed')
   const binding = { for: 'session' as const, sessionId, userId: user.userId }
   const challenge = makeChallenge(keys, binding, { verifies }, await readNow(sql))
   const options = { publicKey: requestOptions(rpId, challenge, wanted, passkeys) }

@@ -13,7 +13,7 @@ import { type OneTimeCode, usingUpCode } from '../../directory/secrets/one-time-
 import { isActive } from '../../directory/states/user-state.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import { makerOf } from '../factors/passkey/aaguids.ts'
-import { readRegistration, Refused } from '../factors/passkey/ceremony.ts'
+import { readRegistration, refused } from '../factors/passkey/ceremony.ts'
 import type { Binding } from '../factors/binding.ts'
 import { makeChallenge, readChallenge } from '../factors/passkey/challenge.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
@@ -57,7 +57,7 @@ export interface Registered {
 }
 
 /**
- * Adds a passkey that a browser made. Throws `Refused`; RESOURCE_EXHAUSTED PASSKEYS_FULL; errors of the mail that tells of
+ * Adds a passkey that a browser made. Throws `refused`; RESOURCE_EXHAUSTED PASSKEYS_FULL; errors of the mail that tells of
  * it, where the user made it.
  */
 export async function finishRegistration(
@@ -68,13 +68,13 @@ export async function finishRegistration(
   const { credential, client, transports, discoverable } = readRegistration(text)
   const now = await readNow(context.sql)
   const challenge = readChallenge(context.keys, binding, client.challenge, now)
-  if (!challenge) throw new Refused('late')
+  if (!challenge) throw refused('late')
   const { signCount, backedUp, userVerified, ...made } = await verifyRegistration(
     credential,
     client.challenge,
     relyingParty(context.config),
   )
-  if (challenge.verifies && !userVerified) throw new Refused('unverified')
+  if (challenge.verifies && !userVerified) throw refused('unverified')
   const passkeyId = (binding.for === 'registration' && binding.passkeyId) || uuid()
   const facts: Omit<Passkey, 'id' | 'createdAt'> = {
     ...made,
@@ -84,14 +84,14 @@ export async function finishRegistration(
     ...(discoverable !== undefined && { discoverable }),
     ...(secondOnly && { secondOnly: true }),
   }
-  const used = code && usingUpCode(code, new Refused('late'))
+  const used = code && usingUpCode(code, refused('late'))
   const mailId = randomUUID()
   const store = (isTold: boolean) =>
     context.store.execute({
       aggregate: { type: 'user', id: userId },
       call,
       decide({ state, organizationId }: Aggregate<User>, at): Decision<UserEvent, ReturnType<typeof noticeOf>> {
-        if (!isActive(state) || !state?.human) throw new Refused('wrong')
+        if (!isActive(state) || !state?.human) throw refused('wrong')
         refuseFull(state)
         const notice = isTold
           ? noticeOf(context, 'added', state.human, { userId, organizationId, mailId, isOwn }, at)
@@ -105,7 +105,7 @@ export async function finishRegistration(
             ...(notice?.writes ?? []),
           ],
           guards: [notTaken(facts.credentialId), ...(used ? [used.guard] : [])],
-          claims: [{ ...challenge.once, taken: new Refused('late') }],
+          claims: [{ ...challenge.once, taken: refused('late') }],
           ...(notice && { uses: notice.uses }),
           answer: notice,
         }
@@ -133,7 +133,7 @@ interface Finished {
 
 export async function refuseWhereNotAllowed(context: Context, organizationId: string): Promise<void> {
   const { allowPasskeys } = await loadLoginPolicy(context, organizationId)
-  if (!allowPasskeys) throw new Refused('not-allowed')
+  if (!allowPasskeys) throw refused('not-allowed')
 }
 
 function refuseFull(user: User): void {

@@ -1,5 +1,5 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
-import { invalid, RosterError } from '#lib/errors'
+import { RosterError } from '#lib/errors'
 
 /** Why a ceremony failed, as pages say it. */
 export type Refusal =
@@ -20,32 +20,41 @@ export type Refusal =
   /** Whatever else is wrong. */
   | 'wrong'
 
-const reasons: Record<Refusal, [reason: string, message: string]> = {
-  unknown: ['PASSKEY_UNKNOWN', 'Nobody has this passkey.'],
-  late: ['PASSKEY_CHALLENGE_OVER', 'The challenge was used, is over, or was made for something else.'],
-  'other-person': ['PASSKEY_INVALID', 'The passkey is not one of this user.'],
-  unverified: ['PASSKEY_UNVERIFIED', 'The authenticator did not make sure of the person.'],
-  counter: ['PASSKEY_COPIED', 'The counter of the passkey did not go forward: there may be a copy of it.'],
-  'not-allowed': ['FACTOR_NOT_AVAILABLE', 'The login policy of the user allows no passkeys.'],
-  exists: ['PASSKEY_EXISTS', 'The authenticator has such a passkey already.'],
-  wrong: ['PASSKEY_INVALID', 'The answer of the authenticator is not right.'],
+const errors: Record<Refusal, (metadata: Record<string, string>) => RosterError> = {
+  unknown: (metadata) =>
+    new RosterError('INVALID_ARGUMENT', 'PASSKEY_UNKNOWN', 'Nobody has this passkey.', { metadata }),
+  late: () =>
+    new RosterError(
+      'INVALID_ARGUMENT',
+      'PASSKEY_CHALLENGE_OVER',
+      'The challenge was used, is over, or was made for something else.',
+    ),
+  'other-person': () => new RosterError('INVALID_ARGUMENT', 'PASSKEY_OF_OTHER', 'The passkey is not one of this user.'),
+  unverified: () =>
+    new RosterError('INVALID_ARGUMENT', 'PASSKEY_UNVERIFIED', 'The authenticator did not make sure of the person.'),
+  counter: () =>
+    new RosterError(
+      'INVALID_ARGUMENT',
+      'PASSKEY_COPIED',
+      'The counter of the passkey did not go forward: there may be a copy of it.',
+    ),
+  'not-allowed': () =>
+    new RosterError('FAILED_PRECONDITION', 'FACTOR_NOT_AVAILABLE', 'The login policy of the user allows no passkeys.'),
+  exists: () => new RosterError('ALREADY_EXISTS', 'PASSKEY_EXISTS', 'Somebody has this passkey already.'),
+  wrong: () => new RosterError('INVALID_ARGUMENT', 'PASSKEY_INVALID', 'The answer of the authenticator is not right.'),
 }
 
-/** A ceremony that failed. */
-export class Refused extends RosterError {
-  readonly refusal: Refusal
-  /** Of an unknown one: its id, which the browser may forget. */
-  readonly credentialId: string
-
-  constructor(refusal: Refusal, credentialId = '') {
-    const [reason, message] = reasons[refusal]
-    const code =
-      refusal === 'exists' ? 'ALREADY_EXISTS' : refusal === 'not-allowed' ? 'FAILED_PRECONDITION' : 'INVALID_ARGUMENT'
-    super(code, reason, message)
-    this.refusal = refusal
-    this.credentialId = credentialId
-  }
+/** The error of a ceremony that failed. `credentialId`: of an unknown one, which the browser may forget. */
+export function refused(refusal: Refusal, credentialId?: string): RosterError {
+  return errors[refusal](credentialId === undefined ? {} : { credentialId })
 }
+
+/** Why a ceremony failed. Undefined: the error is another one. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  return error instanceof RosterError ? byReason.get(error.reason) : undefined
+}
+
+const byReason = new Map((Object.keys(errors) as Refusal[]).map((refusal) => [refused(refusal).reason, refusal]))
 
 /** Of a longer one, nothing is believed (WebAuthn, section 4, "Credential ID"). */
 const longestCredentialId = 1023
@@ -55,19 +64,19 @@ export interface ClientData {
   challenge: string
 }
 
-/** The answer of an authenticator to a demand for a signature, as `toJSON()` of a browser writes it. Throws `Refused`. */
+/** The answer of an authenticator to a demand for a signature, as `toJSON()` of a browser writes it. Throws `refused`. */
 export function readAssertion(text: string): { credential: AuthenticationResponseJSON; client: ClientData } {
   const { id, rawId, response, clientExtensionResults = {} } = readObject(text)
   const { clientDataJSON, authenticatorData, signature, userHandle } = objectOf(response)
   const isSound = [clientDataJSON, authenticatorData, signature].every(isBase64Url)
-  if (!isSound || !isCredentialId(id, rawId)) throw new Refused('wrong')
-  if (userHandle !== undefined && userHandle !== null && !isBase64Url(userHandle)) throw new Refused('wrong')
+  if (!isSound || !isCredentialId(id, rawId)) throw refused('wrong')
+  if (userHandle !== undefined && userHandle !== null && !isBase64Url(userHandle)) throw refused('wrong')
   const parts = { clientDataJSON, authenticatorData, signature, ...(userHandle ? { userHandle } : {}) }
   const credential = { id, rawId: id, type: 'public-key', clientExtensionResults, response: parts }
   return { credential: credential as AuthenticationResponseJSON, client: readClientData(clientDataJSON as string) }
 }
 
-/** The answer of an authenticator that made a credential. Throws `Refused`. */
+/** The answer of an authenticator that made a credential. Throws `refused`. */
 export function readRegistration(text: string): {
   credential: RegistrationResponseJSON
   client: ClientData
@@ -76,7 +85,7 @@ export function readRegistration(text: string): {
 } {
   const { id, rawId, response, clientExtensionResults } = readObject(text)
   const { clientDataJSON, attestationObject, transports } = objectOf(response)
-  if (![clientDataJSON, attestationObject].every(isBase64Url) || !isCredentialId(id, rawId)) throw new Refused('wrong')
+  if (![clientDataJSON, attestationObject].every(isBase64Url) || !isCredentialId(id, rawId)) throw refused('wrong')
   const credential = {
     id,
     rawId: id,
@@ -104,9 +113,9 @@ function transportsOf(given: unknown): string[] {
 // with what was asked for.
 function readClientData(encoded: string): ClientData {
   const client = readObject(Buffer.from(encoded, 'base64url').toString())
-  if ((client['crossOrigin'] ?? false) !== false || client['topOrigin'] !== undefined) throw new Refused('wrong')
+  if ((client['crossOrigin'] ?? false) !== false || client['topOrigin'] !== undefined) throw refused('wrong')
   const { type, challenge } = client
-  if (typeof type !== 'string' || typeof challenge !== 'string') throw new Refused('wrong')
+  if (typeof type !== 'string' || typeof challenge !== 'string') throw refused('wrong')
   return { type, challenge }
 }
 
@@ -114,7 +123,7 @@ function readObject(text: string): Record<string, unknown> {
   try {
     return objectOf(JSON.parse(text))
   } catch {
-    throw new Refused('wrong')
+    throw refused('wrong')
   }
 }
 
@@ -131,9 +140,4 @@ function isCredentialId(id: unknown, rawId: unknown): id is string {
   const bytes = Buffer.from(id, 'base64url')
   // No other text stands for the same id.
   return bytes.length > 0 && bytes.length <= longestCredentialId && bytes.toString('base64url') === id
-}
-
-/** A violation of a request that carries such an answer. */
-export function credentialInvalid(field: string): RosterError {
-  return invalid([{ field, description: 'is no answer of an authenticator' }])
 }

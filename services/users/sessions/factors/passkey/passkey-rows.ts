@@ -5,7 +5,7 @@ import type { Guard } from '#lib/eventstore/command'
 import type { Context } from '../../../context.ts'
 import type { Passkey } from '../../../directory/events/passkeys.ts'
 import type { User } from '../../../directory/events/user.ts'
-import { Refused } from './ceremony.ts'
+import { refused } from './ceremony.ts'
 
 /** What changes of a passkey without an event. */
 export interface PasskeyUse {
@@ -65,7 +65,7 @@ export function useOf(
       key: JSON.stringify(['passkey', hash.toString('hex')]),
       counted: { by: 'count_passkey_setbacks', of: { hash: hash.toString('hex'), signCount } },
       most: 1,
-      full: new Refused('counter'),
+      full: refused('counter'),
     },
   }
 }
@@ -77,7 +77,7 @@ export function notTaken(credentialId: string): Guard {
     key: JSON.stringify(['passkey', hash]),
     counted: { by: 'count_passkeys', of: { hash } },
     most: 1,
-    full: new Refused('exists'),
+    full: refused('exists'),
   }
 }
 

@@ -252,7 +252,7 @@ describe('a session by the API', () => {
     const [own, foreign] = [await withPasskey(), await withPasskey()]
     const [one, other] = [await begin(own.person), await begin(own.person)]
     const asked = await challenge(one)
-    expect(await reasonOf(check(one, foreign.authenticator.get(asked)))).toBe('PASSKEY_INVALID')
+    expect(await reasonOf(check(one, foreign.authenticator.get(asked)))).toBe('PASSKEY_OF_OTHER')
     expect(await reasonOf(check(other, own.authenticator.get(asked)))).toBe('PASSKEY_CHALLENGE_OVER')
     const whole = { ...one, ...(await check(one, own.authenticator.get(asked))) }
     expect(await reasonOf(check(whole, own.authenticator.get(asked)))).toBe('PASSKEY_CHALLENGE_OVER')

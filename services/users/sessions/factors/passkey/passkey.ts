@@ -8,7 +8,7 @@ import type { Passkey } from '../../../directory/events/passkeys.ts'
 import type { User, UserEvent } from '../../../directory/events/user.ts'
 import { findUserById } from '../../../directory/login-names/login-user.ts'
 import type { Factor, Given, ProvedFactor } from '../factor.ts'
-import { readAssertion, Refused } from './ceremony.ts'
+import { readAssertion, refusalOf, refused } from './ceremony.ts'
 import type { AskedAssertion } from '../binding.ts'
 import { readChallenge } from './challenge.ts'
 import { findCredential, goesBack, useOf } from './passkey-rows.ts'
@@ -19,40 +19,40 @@ export const kind = 'passkey'
 
 /**
  * A signature of a passkey over a challenge of Roster's. Who it is follows from the credential alone; where the challenge
- * was made for a person, it must be one of theirs. `Refused`: INVALID_ARGUMENT PASSKEY_UNKNOWN, PASSKEY_CHALLENGE_OVER,
+ * was made for a person, it must be one of theirs. `refused`: INVALID_ARGUMENT PASSKEY_UNKNOWN, PASSKEY_CHALLENGE_OVER,
  * PASSKEY_INVALID, PASSKEY_UNVERIFIED, PASSKEY_COPIED. Whether the policy allows it is seen where it is recorded.
  */
 export const passkey: Factor = {
   async check(context: Context, { text, asked }: Given, call: Call): Promise<ProvedFactor> {
-    if (!asked) throw new Refused('wrong')
+    if (!asked) throw refused('wrong')
     const { credential, client } = readAssertion(text)
     const now = await readNow(context.sql)
     const challenge = readChallenge(context.keys, asked.binding, client.challenge, now)
-    if (!challenge) throw new Refused('late')
+    if (!challenge) throw refused('late')
     const found = await findCredential(context, credential.id)
     const user = found && (await findUserById(context, found.userId))
     const own = user?.state.human?.passkeys?.find(({ id }) => id === found!.passkeyId)
-    if (!user || !own) throw new Refused('unknown', credential.id)
+    if (!user || !own) throw refused('unknown', credential.id)
     const { userId } = user
-    const refuse = (refused: Refused): never => {
-      context.failureCounts.note(userId, 'passkey-refused')
-      throw refused
+    const refuse = (error: unknown): never => {
+      if (refusalOf(error)) context.failureCounts.note(userId, 'passkey-refused')
+      throw error
     }
     const meant = 'userId' in asked.binding ? asked.binding.userId : undefined
-    if (meant !== undefined && meant !== userId) throw new Refused('other-person')
+    if (meant !== undefined && meant !== userId) throw refused('other-person')
     const { userHandle } = credential.response
     // Where nobody is named, the authenticator has to say whose it is.
     const isOfUser = userHandle === undefined ? meant !== undefined : userHandle === own.userHandle
     const assertion = await verifyAssertion(credential, own, client.challenge, relyingParty(context.config)).catch(
-      (error: unknown) => refuse(error instanceof Refused ? error : new Refused('wrong')),
+      refuse,
     )
-    if (!isOfUser) refuse(new Refused('wrong'))
+    if (!isOfUser) refuse(refused('wrong'))
     const second = isSecond(asked, challenge.verifies)
-    if (!second && (own.secondOnly || !assertion.userVerified)) refuse(new Refused('unverified'))
-    if (challenge.verifies && !assertion.userVerified) refuse(new Refused('unverified'))
+    if (!second && (own.secondOnly || !assertion.userVerified)) refuse(refused('unverified'))
+    if (challenge.verifies && !assertion.userVerified) refuse(refused('unverified'))
     if (goesBack(found.signCount, assertion.signCount)) {
       await noteCopy(context, userId, own, call)
-      refuse(new Refused('counter'))
+      refuse(refused('counter'))
     }
     const { write, guard } = useOf(own, assertion)
     return {
@@ -63,7 +63,7 @@ export const passkey: Factor = {
       writes: [write],
       guards: [guard],
       uses: [],
-      claims: [{ ...challenge.once, taken: new Refused('late') }],
+      claims: [{ ...challenge.once, taken: refused('late') }],
     }
   },
 }
@@ -82,7 +82,7 @@ async function noteCopy(
 ): Promise<void> {
   const known = new RosterError('RESOURCE_EXHAUSTED', 'FACTOR_THROTTLED', 'It is known already.')
   const use = {
-    key: keys.mac('factor-guesses', keys.currentId, ['passkey copy', passkeyId]).toString('base64'),
+    key: keys.mac('passkey-copies', keys.currentId, [passkeyId]).toString('base64'),
     limits: [
       { most: 5, seconds: 600 },
       { most: 20, seconds: 86_400 },

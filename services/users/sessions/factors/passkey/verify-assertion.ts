@@ -1,7 +1,7 @@
 import { verifyAuthenticationResponse } from '@simplewebauthn/server'
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Passkey } from '../../../directory/events/passkeys.ts'
-import { Refused } from './ceremony.ts'
+import { refused } from './ceremony.ts'
 import type { RelyingParty } from './relying-party.ts'
 
 /** What a right assertion says. */
@@ -11,7 +11,7 @@ export interface Assertion {
   backedUp: boolean
 }
 
-/** Checks the signature of a passkey and all that it covers, but for the counter. Throws `Refused`. */
+/** Checks the signature of a passkey and all that it covers, but for the counter. Throws `refused`. */
 export async function verifyAssertion(
   credential: AuthenticationResponseJSON,
   { publicKey, credentialId, backupEligible, rpId }: Passkey,
@@ -19,7 +19,7 @@ export async function verifyAssertion(
   { id, origins }: RelyingParty,
 ): Promise<Assertion> {
   // It was made for another domain: the setting is another one by now.
-  if (rpId !== id) throw new Refused('unknown')
+  if (rpId !== id) throw refused('unknown')
   const { verified, authenticationInfo: info } = await verifyAuthenticationResponse({
     response: credential,
     expectedChallenge: challenge,
@@ -30,9 +30,9 @@ export async function verifyAssertion(
     requireUserVerification: false,
     credential: { id: credentialId, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')), counter: 0 },
   }).catch(() => {
-    throw new Refused('wrong')
+    throw refused('wrong')
   })
   // What may be copied never changes (WebAuthn, section 7.2).
-  if (!verified || (info.credentialDeviceType === 'multiDevice') !== backupEligible) throw new Refused('wrong')
+  if (!verified || (info.credentialDeviceType === 'multiDevice') !== backupEligible) throw refused('wrong')
   return { userVerified: info.userVerified, signCount: info.newCounter, backedUp: info.credentialBackedUp }
 }

@@ -2,7 +2,7 @@ import { verifyRegistrationResponse } from '@simplewebauthn/server'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers'
 import type { Passkey } from '../../../directory/events/passkeys.ts'
-import { Refused } from './ceremony.ts'
+import { refused } from './ceremony.ts'
 import type { RelyingParty } from './relying-party.ts'
 
 /** EdDSA, ES256, RS256: those that are asked for, the best first. */
@@ -14,17 +14,17 @@ type Made = Pick<Passkey, 'credentialId' | 'publicKey' | 'aaguid' | 'backupEligi
   userVerified: boolean
 }
 
-/** Checks a credential that was just made. Throws `Refused`. */
+/** Checks a credential that was just made. Throws `refused`. */
 export async function verifyRegistration(
   credential: RegistrationResponseJSON,
   challenge: string,
   { id, origins }: RelyingParty,
 ): Promise<Made> {
   const { verified, registrationInfo: made } = await verify(credential, challenge, { id, origins }).catch(() => {
-    throw new Refused('wrong')
+    throw refused('wrong')
   })
   // The id beside the signed data is the browser's word alone.
-  if (!verified || made.credential.id !== credential.id) throw new Refused('wrong')
+  if (!verified || made.credential.id !== credential.id) throw refused('wrong')
   return {
     credentialId: made.credential.id,
     publicKey: Buffer.from(made.credential.publicKey).toString('base64url'),
@@ -57,5 +57,5 @@ function refuseCertificates(attestationObject: string): void {
   const attestation = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url')))
   const isNone = attestation.get('fmt') === 'none'
   const isOwn = attestation.get('fmt') === 'packed' && attestation.get('attStmt').get('x5c') === undefined
-  if (!isNone && !isOwn) throw new Refused('wrong')
+  if (!isNone && !isOwn) throw refused('wrong')
 }

@@ -1,10 +1,9 @@
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import type { OneTimeCode } from '../../../directory/secrets/one-time-codes.ts'
 import { findLinkOf } from '../../passkeys/link.ts'
-import { Refused } from '../../factors/passkey/ceremony.ts'
+import { refusalOf, refused } from '../../factors/passkey/ceremony.ts'
 import { finishRegistration } from '../../passkeys/register.ts'
 import { bindingOf } from './begin.ts'
 
@@ -32,14 +31,13 @@ export async function finish(
     )
   }
   const code = secondOnly ? undefined : await findLinkOf(context, userId)
-  if (!isOwn && !code) throw new Refused('late')
+  if (!isOwn && !code) throw refused('late')
   try {
     const { details } = await add(code)
     return { details }
   } catch (error) {
     // There is a link, but this one was begun without it.
-    if (!(isOwn && code && error instanceof RosterError && error instanceof Refused && error.refusal === 'late'))
-      throw error
+    if (!(isOwn && code && refusalOf(error) === 'late')) throw error
     const { details } = await add(undefined)
     return { details }
   }
