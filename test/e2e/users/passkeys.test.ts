@@ -38,6 +38,7 @@ describe.each(over('connect'))('passkeys over $encoding', ({ call }) => {
     const person = await newPerson()
     const { userId } = person
     const own = { token: await signIn(person) }
+    ok(await call('ResetLoginPolicy', {}, admin(home)))
     expect(factsOf(await call('RegisterPasskey', { userId }, own)).reason).toBe('FACTOR_NOT_AVAILABLE')
     await allow()
     const { passkeyId, again } = await register(person, new Authenticator(url), own)
