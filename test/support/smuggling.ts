@@ -108,6 +108,7 @@ const texts = [
   'IAM_OWNER_VIEWER',
   'another-account',
   'back',
+  'rename',
   'check',
   'here',
   'PROJECT_OWNER',

@@ -22,11 +22,6 @@ export interface Begun {
   secondOnly: boolean
 }
 
-/** Without a code, everybody begins their own alone. PERMISSION_DENIED. */
-export function permitOwn({ userId }: { userId: string }, { caller }: Call): void {
-  if (userId !== caller.userId) throw permissionDenied()
-}
-
 export function checkDomain({ config }: Context, { domain }: { domain: string }): Violation[] {
   const { id } = relyingParty(config)
   return domain === '' || domain === id ? [] : [{ field: 'domain', description: `must be ${id}` }]
@@ -38,6 +33,8 @@ export async function begin(
   { userId, code, authenticator = PasskeyAuthenticator.PASSKEY_AUTHENTICATOR_UNSPECIFIED, secondOnly }: Begun,
   call: Call,
 ): Promise<{ id: string; details: ObjectDetails; options: Record<string, unknown> }> {
+  // Without a code, everybody begins their own alone, and others learn nothing of the user.
+  if (!code && userId !== call.caller.userId) throw permissionDenied()
   if (code) await openLink(context, { userId, ...code })
   else await requireFreshFactor(context, call)
   const user = await context.store.load<User>('user', userId)

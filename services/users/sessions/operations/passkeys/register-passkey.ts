@@ -1,12 +1,9 @@
 import type { RegisterPasskeyRequest, RegisterPasskeyResponse } from '#gen/roster/users/v1/user_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
-import { begin, checkDomain, permitOwn } from './begin.ts'
+import { begin, checkDomain } from './begin.ts'
 
 export const registerPasskey = {
-  permit(request: RegisterPasskeyRequest, call: Call): void {
-    if (!request.code) permitOwn(request, call)
-  },
   check: checkDomain,
   // Its answer has a challenge, which is good once.
   ignoresKey: () => true,

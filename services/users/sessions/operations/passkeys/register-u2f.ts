@@ -1,10 +1,9 @@
 import type { RegisterU2FRequest, RegisterU2FResponse } from '#gen/roster/users/v1/user_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
-import { begin, checkDomain, permitOwn } from './begin.ts'
+import { begin, checkDomain } from './begin.ts'
 
 export const registerU2F = {
-  permit: permitOwn,
   check: checkDomain,
   ignoresKey: () => true,
   async handle(context: Context, { userId }: RegisterU2FRequest, call: Call): Promise<RegisterU2FResponse> {

@@ -1,11 +1,9 @@
 import type { VerifyU2FRegistrationRequest, VerifyU2FRegistrationResponse } from '#gen/roster/users/v1/user_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
-import { permitOwn } from './begin.ts'
 import { finish } from './finish.ts'
 
 export const verifyU2FRegistration = {
-  permit: permitOwn,
   ignoresKey: () => true,
   handle(
     context: Context,
