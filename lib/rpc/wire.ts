@@ -69,7 +69,7 @@ function entryOf(field: DescField & { fieldKind: 'map' }): Fields {
     const { message } = field
     const value: Expected = message
       ? { wireType: WireType.LengthDelimited, message: () => expectedOf(message) }
-      : { wireType: field.enum ? WireType.Varint : wireTypeOf(field.scalar!) }
+      : { wireType: field.enum ? WireType.Varint : wireTypeOf(field.scalar) }
     fields = new Map([
       [1, { wireType: wireTypeOf(field.mapKey) }],
       [2, value],

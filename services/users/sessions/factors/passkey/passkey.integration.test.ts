@@ -141,7 +141,7 @@ describe('a new passkey', () => {
     expect(await start(caller)).toBe('FACTOR_NOT_FRESH')
     expect(await reasonOf(removePasskey.handle(users, { userId, passkeyId }, caller))).toBe('FACTOR_NOT_FRESH')
     await shiftClock(users.sql, '0 seconds')
-    expect(await start(call() as ReturnType<typeof by>)).toBe('PERMISSION_DENIED')
+    expect(await start(call())).toBe('PERMISSION_DENIED')
   })
 
   test('is made for a handle that is random, and the same for all of a person', async () => {
