@@ -33,6 +33,8 @@ const events = [
   ['user', 'email.changed'],
   ['user', 'email.code.requested'],
   ['user', 'email.code.failed'],
+  ['user', 'passkey.added'],
+  ['user', 'passkey.renamed'],
   ['user.email.notice', 'requested'],
   ['user.email.notice', 'failed'],
   ['user.password.code', 'requested'],
@@ -128,6 +130,10 @@ function arbitrary(desc: DescMessage): fc.Arbitrary<JsonObject> {
 }
 
 function valueOf(field: DescField): fc.Arbitrary<JsonValue> {
+  return field.fieldKind === 'list' ? fc.array(itemOf(field), { minLength: 1, maxLength: 3 }) : itemOf(field)
+}
+
+function itemOf(field: DescField): fc.Arbitrary<JsonValue> {
   if (field.enum) return fc.constantFrom(...field.enum.values.map(({ name }) => name))
   if (field.message)
     return field.message.typeName === 'google.protobuf.Timestamp'

@@ -52,12 +52,31 @@ function expectedOf(desc: DescMessage): Fields {
 }
 
 function expect(field: DescField): Expected {
-  if (field.fieldKind === 'map') throw new Error(`${field.parent.typeName}.${field.name}: requests have no maps`)
+  // An entry is a message: its key is field 1, its value field 2.
+  if (field.fieldKind === 'map') return { wireType: WireType.LengthDelimited, message: () => entryOf(field) }
   const { message } = field
   if (message) return { wireType: WireType.LengthDelimited, message: () => expectedOf(message) }
   const wireType = field.enum ? WireType.Varint : wireTypeOf(field.scalar)
   const isPackable = field.fieldKind === 'list' && wireType !== WireType.LengthDelimited
   return { wireType, ...(isPackable && { packed: wireType }) }
+}
+
+const entries = new WeakMap<DescField, Fields>()
+
+function entryOf(field: DescField & { fieldKind: 'map' }): Fields {
+  let fields = entries.get(field)
+  if (!fields) {
+    const { message } = field
+    const value: Expected = message
+      ? { wireType: WireType.LengthDelimited, message: () => expectedOf(message) }
+      : { wireType: field.enum ? WireType.Varint : wireTypeOf(field.scalar) }
+    fields = new Map([
+      [1, { wireType: wireTypeOf(field.mapKey) }],
+      [2, value],
+    ])
+    entries.set(field, fields)
+  }
+  return fields
 }
 
 function wireTypeOf(scalar: ScalarType): WireType {

@@ -1,6 +1,7 @@
 import { publicUrl } from '#lib/config/common-settings'
 import { described, hosts, integer, oneOf, readConfig, type Setting, text } from '#lib/config/read-config'
 import { offered, standard } from '#lib/credentials/argon2-parameters'
+import { passkeyOrigins, passkeyRpId } from '#lib/config/passkey-settings'
 import { storingSettings } from '#lib/storing-settings'
 
 /** Seconds that an access token may live at most. */
@@ -62,6 +63,8 @@ export const settings = {
     "Memory (KiB), passes and lanes of Argon2id, by which passwords are hashed: OWASP's five, each about as hard to guess by. The one that a replica of users started with last counts for all: [Parameters of password hashes](operations.md#parameters-of-password-hashes)",
     oneOf(offered, standard),
   ),
+  PASSKEY_RP_ID: passkeyRpId,
+  PASSKEY_ORIGINS: passkeyOrigins,
   SESSION_LIFETIME: described('Seconds that a session lives', integer(60, 365 * 86_400, 12 * 3600)),
   KEPT_SESSION_LIFETIME: described(
     'Seconds that a session lives whose person stays signed in, where a login policy lets them',

@@ -56,7 +56,7 @@ export interface FailureCounts {
   note(userId: string, cause: FailureCause): void
 }
 
-export type FailureCause = 'password-wrong' | 'code-wrong' | 'user-not-active' | 'throttled'
+export type FailureCause = 'password-wrong' | 'code-wrong' | 'passkey-refused' | 'user-not-active' | 'throttled'
 
 /** Notes when applications last proved who they are by which secret. */
 export interface SecretUses {

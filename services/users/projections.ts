@@ -7,6 +7,7 @@ import { projectPasswordChange, projectPasswordCode } from './directory/password
 import { projectCredentials } from './directory/machine-credentials/project-credentials.ts'
 import { keepLogos } from './sessions/login-policy/logos.ts'
 import { projectConsent } from './openid/consents/consent-rows.ts'
+import { projectPasskeys } from './sessions/factors/passkey/passkey-rows.ts'
 import { projectFoundUser } from './directory/search/found-users.ts'
 import { beginErasure, endErasure } from './directory/erasure/erasure.ts'
 import { deletedWithUser } from './directory/erasure/personal-data.ts'
@@ -44,6 +45,7 @@ function projectUser(before: Aggregate<User>, after: Aggregate<User>): Write[] {
     ...projectPasswordChange(before, after),
     ...projectState(before, after),
     ...projectFoundUser(before, after),
+    ...projectPasskeys(before, after),
   ]
 }
 

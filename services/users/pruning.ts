@@ -8,7 +8,7 @@ import type { Context } from './context.ts'
 import { deleteAddresses } from './directory/rate-limits/known-addresses.ts'
 import { pruneSessions } from './sessions/sessions.ts'
 import { deleteInvitations } from './pages/invitation/invitation-rows.ts'
-import { deleteUsed } from './openid/clients/single-use.ts'
+import { deleteUsed } from './directory/secrets/single-use.ts'
 import { deleteRecords } from './sessions/records/sign-in-records.ts'
 import { deleteFullBuckets } from './directory/rate-limits/token-buckets.ts'
 

@@ -47,6 +47,16 @@ import { withCookieLifetime } from './sessions/browsers/cookie-lifetime.ts'
 import { createSession } from './sessions/operations/create-session.ts'
 import { checkCode } from './pages/operations/check-code.ts'
 import { addOTPEmail, removeOTPEmail } from './sessions/operations/otp-email.ts'
+import { createPasskeyRegistrationLink } from './sessions/operations/passkeys/create-passkey-registration-link.ts'
+import { listPasskeys } from './sessions/operations/passkeys/list-passkeys.ts'
+import { registerPasskey } from './sessions/operations/passkeys/register-passkey.ts'
+import { registerU2F } from './sessions/operations/passkeys/register-u2f.ts'
+import { removePasskey, removeU2F } from './sessions/operations/passkeys/remove.ts'
+import { verifyPasskeyRegistration } from './sessions/operations/passkeys/verify-passkey-registration.ts'
+import { verifyU2FRegistration } from './sessions/operations/passkeys/verify-u2f-registration.ts'
+import { checkPasskey, renewPasskeyChallenge } from './pages/operations/check-passkey.ts'
+import { addPasskeyByLink, openPasskeyLink, showPasskeyLink } from './pages/account/passkey-link.ts'
+import { addMyPasskey, changeMyPasskey } from './pages/account/my-passkeys.ts'
 import { chooseAccount } from './pages/operations/choose-account.ts'
 import { deactivateUser } from './directory/operations/user/deactivate-user.ts'
 import { decide } from './pages/operations/decide.ts'
@@ -177,6 +187,7 @@ import { startFollowingOrganizations } from './directory/organizations/follow-or
 import { startPruning } from './pruning.ts'
 import { startCountingFailures } from './directory/passwords/failures.ts'
 import { surplusAuthorizations } from './openid/authorization/surplus.ts'
+import { warnOfDeadPasskeys } from './sessions/passkeys/dead-passkeys.ts'
 import { surplusSessions } from './sessions/surplus.ts'
 import { fillFoundUsers } from './directory/search/found-users.ts'
 import { openIdTokenKeys } from './openid/tokens/keys/id-token-keys.ts'
@@ -225,6 +236,7 @@ const users: StoringService<Config, Context> = {
       failureCounts,
       passwordHashes,
     }
+    warnOfDeadPasskeys(context)
     const ownFeed: Feed<object> = (request) => feed({}, request)
     await fillFoundUsers(sql, personal)
     await bootstrap(context, nats.waits)
@@ -289,6 +301,14 @@ const users: StoringService<Config, Context> = {
       removeTOTP,
       generateRecoveryCodes,
       removeRecoveryCodes,
+      createPasskeyRegistrationLink,
+      registerPasskey,
+      verifyPasskeyRegistration,
+      listPasskeys,
+      removePasskey,
+      registerU2F,
+      verifyU2FRegistration,
+      removeU2F,
     }),
     served<typeof PasswordServiceDefinition, Context>(PasswordServiceDefinition, {
       setPassword,
@@ -320,6 +340,8 @@ const users: StoringService<Config, Context> = {
         showSignIn,
         signIn,
         checkCode,
+        checkPasskey,
+        renewPasskeyChallenge,
         chooseAccount,
         register,
         finishRegistration,
@@ -376,6 +398,11 @@ const users: StoringService<Config, Context> = {
         changeMyPassword,
         changeMyTOTP,
         changeMyRecoveryCodes,
+        showPasskeyLink,
+        openPasskeyLink,
+        addPasskeyByLink,
+        addMyPasskey,
+        changeMyPasskey,
         downloadMyData,
         removeMe,
         endMySession,

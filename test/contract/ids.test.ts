@@ -21,6 +21,10 @@ const others = new Set([
   'public_key',
   // An id of one of several kinds of things.
   'object_id',
+  // Of a passkey, which has no operations of its own kind; and of WebAuthn.
+  'passkey_id',
+  'u2f_id',
+  'rp_id',
   'credential_id',
   'granted_org_id',
   'granted_role_key',
@@ -38,6 +42,8 @@ const exceptions: Record<string, string> = {
   'users.v1.AuthRequest.hint_user_id': "ZITADEL's message",
   'users.v1.AuthRequest.id': "ZITADEL's message, whose id came with the address of the page",
   'users.v1.GetGeneralSettingsResponse.default_org_id': "ZITADEL's message",
+  'users.v1.Passkey.id': "ZITADEL's message",
+  'users.v1.PasskeyRegistrationCode.id': "ZITADEL's message",
   'users.v1.SignInRecord.id': 'no operation takes it',
   'users.v1.UserFactor.id': "ZITADEL's message",
 }

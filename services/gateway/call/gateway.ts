@@ -34,6 +34,7 @@ export interface Gateway {
 }
 
 export interface CallSettings extends BodySettings, OriginSettings {
+  PASSKEY_ORIGINS: string[]
   TRUST_TRACEPARENT: string
   LOG_CALLS: number
   CALL_TIMEOUT_MS: number

@@ -19,6 +19,8 @@ export const exampleValues: Readonly<Record<string, unknown>> = {
       'idpId',
       'invitationId',
       'keyId',
+      'passkeyId',
+      'u2fId',
       'secretId',
       'sessionId',
       'tokenId',

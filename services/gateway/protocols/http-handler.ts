@@ -35,6 +35,9 @@ export interface HttpOptions {
 /** Where a manager of passwords looks for the page to change one (W3C, A Well-Known URL for Changing Passwords). */
 const changePassword = '/.well-known/change-password'
 
+/** Where a browser reads which other origins may use the passkeys of this one (WebAuthn level 3, Related Origins). */
+const relatedOrigins = '/.well-known/webauthn'
+
 /** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, Connect, gRPC-web, pages, probes. */
 export function createHttpHandler({ gateway, cors, pages, readiness, providerReports }: HttpOptions) {
   const probes = createProbes(readiness)
@@ -77,6 +80,9 @@ export function createHttpHandler({ gateway, cors, pages, readiness, providerRep
     if (page && verb === 'GET') return servePage(exchange, await dressPage(gateway.brands, exchange, page))
     if (path === changePassword && verb === 'GET')
       return send(exchange, 302, { ...protective, location: `${gateway.config.PUBLIC_URL}/ui/account/sign-in` }, '')
+    const { PASSKEY_ORIGINS: origins } = gateway.config
+    if (path === relatedOrigins && verb === 'GET' && origins.length > 0)
+      return send(exchange, 200, { ...protective, 'content-type': 'application/json' }, JSON.stringify({ origins }))
     if (routes.size > 0) return refuseVerb(exchange, [...(page ? ['GET'] : []), ...offeredVerbs(routes)], hasHead)
     if (page || probes.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))

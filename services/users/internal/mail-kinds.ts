@@ -8,6 +8,8 @@ import { resetMail } from '../directory/passwords/reset-mail.ts'
 import { removalMail } from '../directory/operations/user/removal-mail.ts'
 import { signInMail } from '../sessions/browsers/sign-in-mail.ts'
 import { otpEmailMail } from '../sessions/factors/otp-email/mail.ts'
+import { passkeyLinkMail } from '../sessions/passkeys/link.ts'
+import { passkeyAddedMail, passkeyRemovedMail, passkeyRenamedMail } from '../sessions/passkeys/mail.ts'
 import { invitationMail } from '../pages/invitation/invitation-mail.ts'
 import { registrationMail } from '../pages/registration/registration-mail.ts'
 
@@ -26,6 +28,10 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,
   [MailKind.MAIL_KIND_OTP_EMAIL]: otpEmailMail,
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: otpEmailMail,
+  [MailKind.MAIL_KIND_PASSKEY_ADDED]: passkeyAddedMail,
+  [MailKind.MAIL_KIND_PASSKEY_RENAMED]: passkeyRenamedMail,
+  [MailKind.MAIL_KIND_PASSKEY_REMOVED]: passkeyRemovedMail,
+  [MailKind.MAIL_KIND_PASSKEY_LINK]: passkeyLinkMail,
   [MailKind.MAIL_KIND_INVITATION]: invitationMail,
   [MailKind.MAIL_KIND_FACTOR_ADDED]: factorMails['factor-added'],
   [MailKind.MAIL_KIND_FACTOR_REMOVED]: factorMails['factor-removed'],

@@ -1,7 +1,7 @@
 import type { UseProofRequest, UseProofResponse } from '#gen/roster/users/v1/internal_service'
 import type { Context } from '../context.ts'
 import { RosterError } from '#lib/errors'
-import { singleUse, useUp } from '../openid/clients/single-use.ts'
+import { singleUse, useUp } from '../directory/secrets/single-use.ts'
 
 export async function useProof({ sql }: Context, { id, end }: UseProofRequest): Promise<UseProofResponse> {
   if (await useUp(sql, singleUse('dpop_proof', id, end))) return {}

@@ -445,6 +445,20 @@ create or replace function count_factor_guesses(of jsonb, most int) returns int 
   where user_id = of ->> 'userId' and kind = of ->> 'kind' and browser_id = of ->> 'browserId'
 $$;
 
+-- Whether a credential is somebody's already.
+create or replace function count_passkeys(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from passkeys where credential_hash = decode(of ->> 'hash', 'hex')
+$$;
+
+-- Whether a passkey is gone, or its counter does not go forward. One that is 0 on both sides does not count.
+create or replace function count_passkey_setbacks(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (values (1)) one where not exists (
+    select from passkeys
+    where credential_hash = decode(of ->> 'hash', 'hex')
+      and ((sign_count = 0 and (of ->> 'signCount')::bigint = 0) or sign_count < (of ->> 'signCount')::bigint)
+  )
+$$;
+
 -- The people whom an address means in an organization or, where none is named (`anywhere`), on the instance, the first one
 -- first.
 create or replace function address_holders(of jsonb) returns setof login_addresses language sql stable as $$

@@ -54,7 +54,12 @@ export function showChecked(row: CheckedRow, user: Existing<User> | undefined): 
       displayName: human.profile.displayName,
       organizationId: user.organizationId,
     },
-    ...Object.fromEntries(checked.map(({ kind, at }) => [factorKinds[kind].shownAs, { verifiedAt: new Date(at) }])),
+    ...Object.fromEntries(
+      checked.map(({ kind, at, userVerified = false }) => [
+        factorKinds[kind].shownAs,
+        { verifiedAt: new Date(at), ...(kind === 'passkey' && { userVerified }) },
+      ]),
+    ),
   }
   return { id, sessionId: id, creationDate, changeDate, sequence, expirationDate, factors }
 }

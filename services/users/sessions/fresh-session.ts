@@ -27,7 +27,7 @@ export async function requireFreshSession(
   const isOwn = caller.sessionId !== '' && caller.authorizationId === undefined
   const session = isOwn ? await store.load<Session>('session', caller.sessionId) : undefined
   const factors = session ? checkedFactors(session.state) : []
-  const last = lastFirstFactor(factors.map(({ kind, at }) => ({ kind, at: new Date(at) })))
+  const last = lastFirstFactor(factors.map((factor) => ({ ...factor, at: new Date(factor.at) })))
   const isFresh = last !== undefined && last.getTime() >= session!.readAt.getTime() - freshFor * 1000
   if (!isFresh || session!.state.ended || session!.state.userId !== userId)
     throw new RosterError(

@@ -11,7 +11,7 @@ import { type Browser, renewValue, renewValueFor } from './browsers/session-cook
 import { Superseded } from './browsers/superseded.ts'
 import type { Session } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
-import { factorKinds } from './factors/kinds.ts'
+import { isFirst, secondFactors } from './factors/kinds.ts'
 import { type NewSession, recordFactor, type Target } from './record-factor.ts'
 
 /** What is stored with a session, and what must hold then. */
@@ -40,9 +40,9 @@ export async function openBrowserSession(
 ): Promise<{ newValue: string; sessionId: string; missingFactors: AuthenticationMethodType[] }> {
   const { store, keys } = context
   const { userId } = factor.user
-  const { isFirst } = factorKinds[factor.kind]
+  const opens = isFirst({ kind: factor.kind, ...factor.check })
   // By a second factor the value is a random one: who saw the former value and knows the password gets no session with both.
-  const { newValue, writes, guard } = isFirst ? renewValueFor(keys, browser, userId) : renewValue(browser)
+  const { newValue, writes, guard } = opens ? renewValueFor(keys, browser, userId) : renewValue(browser)
   const known = browser.sessions.find((session) => session.userId === userId)
   const [found, user, prepared] = await Promise.all([
     known && store.load<Session>('session', known.sessionId),
@@ -51,10 +51,11 @@ export async function openBrowserSession(
   ])
   // The row of the sign-in may be one of the former release, which did not count.
   const goesOn = found && !found.state.ended && outlives(user?.state, found.id, found.state.signOuts ?? 0)
-  if (!goesOn && !isFirst) throw new Superseded()
+  if (!goesOn && !opens) throw new Superseded()
   // Who saw the former value and knows the password would get both factors.
-  const hasSecond = goesOn && found.state.factors?.some(({ kind }) => !factorKinds[kind].isFirst)
-  if (!browser.isPresent && hasSecond) throw new Superseded()
+  const hasSecond = goesOn && found.state.factors?.some(({ kind }) => secondFactors.includes(kind))
+  // A passkey that opens a session is both.
+  if (!browser.isPresent && hasSecond && !factor.check?.userVerified) throw new Superseded()
   const { sessionId, missingFactors } = await recordFactor(
     context,
     factor,
@@ -71,7 +72,7 @@ export async function openBrowserSession(
     call,
   )
   // A session that goes on in its browser is none of another one. Of one that still lacks a factor nothing is told.
-  if ((!goesOn || !isFirst) && missingFactors.length === 0)
+  if ((!goesOn || !opens) && missingFactors.length === 0)
     context.afterResponse.run(userId, () => noteBrowser(context, factor.user, browser.id))
   return { newValue, sessionId, missingFactors }
 }

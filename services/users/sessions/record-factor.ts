@@ -25,7 +25,8 @@ import { isActive } from '../directory/states/user-state.ts'
 import { hashToken, newToken } from '../directory/tokens/token.ts'
 import { evolveSession, type Session, type SessionEvent, sessionKey } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
-import { factorKinds } from './factors/kinds.ts'
+import { isFirst } from './factors/kinds.ts'
+import { refused } from './factors/passkey/ceremony.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
 import { checkedFactors, checkLifetime, type LoginPolicy } from './login-policy/login-policy.ts'
 import { openRecord } from './records/sign-in-records.ts'
@@ -74,11 +75,12 @@ export interface RecordedFactor {
 
 /**
  * Records a factor: opens a session with it, or goes on with one, which gets another token. The errors of what the factor
- * uses up; UNAUTHENTICATED CREDENTIALS_INVALID where the user may no longer sign in, or the factor does not hold any more.
+ * uses up; FAILED_PRECONDITION FACTOR_NOT_AVAILABLE where the policy does not allow it; UNAUTHENTICATED
+ * CREDENTIALS_INVALID where the user may no longer sign in, or the factor does not hold any more.
  */
 export async function recordFactor(
   context: Context,
-  { kind, user: { userId, organizationId }, holds, ...factor }: ProvedFactor,
+  { kind, check, user: { userId, organizationId }, holds, ...factor }: ProvedFactor,
   target: Target,
   { caller, requestId, deadline, once, ...client }: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>,
 ): Promise<RecordedFactor> {
@@ -87,7 +89,10 @@ export async function recordFactor(
     target.known?.policy ?? loadLoginPolicy(context, organizationId),
     openRecord(context, { userId, kind, clientId: target.clientId }, client),
   ])
+  // It would open a session in which it counts for nothing.
+  if (kind === 'passkey' && !policy.allowPasskeys) throw refused('not-allowed')
   const { session: known, known: { reads = {}, read = [] } = {} } = target
+  const opens = isFirst({ kind, ...check })
   const isOfBrowser = target.browserId !== undefined
   const sessionId = known?.id ?? target.sessionId ?? uuid()
   const sessionToken = newToken()
@@ -105,21 +110,23 @@ export async function recordFactor(
       if (!isActive(state) || !holds(state) || !isOpen(status)) throw credentialsInvalid()
       if (known && !goesOn(session, { known, isOfBrowser }, state, status)) throw target.gone ?? sessionNotFound()
       const wasKept = session.state?.kept === true
-      const kept = factorKinds[kind].isFirst ? isAlone && isKept(policy, target) : wasKept
-      const end = factorKinds[kind].isFirst
+      const kept = opens ? isAlone && isKept(policy, target) : wasKept
+      const end = opens
         ? sessionEnd(checkLifetime(policy, kept), now, target.lifetime)
         : nearerEnd(known!.state, now, target.lifetime)
       const expiresAt = end.toISOString()
       const begun = {
-        factors: [{ kind, at: now.toISOString() }],
+        factors: [{ kind, at: now.toISOString(), ...check }],
         ...(isOfBrowser && { browserId: target.browserId! }),
         signOuts: signOutsOf(state),
         ...(kept && { kept }),
       }
       const event: SessionEvent = known
-        ? { type: 'factor.checked', payload: { userId, kind, expiresAt, ...(kept !== wasKept && { kept }) } }
+        ? { type: 'factor.checked', payload: { userId, kind, expiresAt, ...(kept !== wasKept && { kept }), ...check } }
         : { type: 'created', payload: { userId, expiresAt, ...(isAlone && begun) } }
-      const checked = [...(session.state ? checkedFactors(session.state) : []), { kind, at: now.toISOString() }]
+      // Of a kind, the last check counts.
+      const before = session.state ? checkedFactors(session.state).filter((one) => one.kind !== kind) : []
+      const checked = [...before, { kind, at: now.toISOString(), ...check }]
       const missing = missingMethods(policy, state!, { factors: checked })
       const partial = missing.length > 0 || undefined
       const row = { userId, organizationId, human: true, sessionId, expiresAt: end, ...(partial && { partial }) }
@@ -139,6 +146,7 @@ export async function recordFactor(
         ],
         guards: [...factor.guards, ...(target.guards ?? [])],
         uses: factor.uses,
+        ...(factor.claims && { claims: factor.claims }),
         answer: { end, missingFactors: missing },
       }
     },

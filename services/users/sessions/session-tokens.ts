@@ -6,7 +6,7 @@ import type { Session } from './events/session.ts'
 import { provable } from './factors/asked-first.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
-import { checkedFactors, type LoginPolicy, missingFactors } from './login-policy/login-policy.ts'
+import { checkedFactors, type LoginPolicy, missingFactors, ownFactors } from './login-policy/login-policy.ts'
 
 /**
  * Whether the token of a session opens anything: only where nothing is missing that the login policy and the user's own
@@ -31,7 +31,7 @@ export function missingMethods(
   user: User,
   session: Pick<Session, 'factors'>,
 ): AuthenticationMethodType[] {
-  const [missing = []] = missingFactors(policy, user.human?.secondFactors ?? [], checkedFactors(session))
+  const [missing = []] = missingFactors(policy, ownFactors(user.human), checkedFactors(session))
   const ready = provable(missing, user)
   return (ready.length > 0 ? ready : missing).map((kind) => factorKinds[kind].method)
 }

@@ -36,6 +36,13 @@ const elsewhere = {
   OpenInvitation: 'likewise',
   ShowTakeBack: 'opens by a link alone: taken-over.test.ts',
   TakeBackEmail: 'likewise',
+  ShowPasskeyLink: 'opens by a link alone: link.integration.test.ts of passkeys',
+  OpenPasskeyLink: 'likewise',
+  AddPasskeyByLink: 'likewise',
+  CheckPasskey: 'needs a device: passkey-pages.integration.test.ts',
+  RenewPasskeyChallenge: 'likewise',
+  AddMyPasskey: 'likewise',
+  ChangeMyPasskey: 'likewise',
   RemoveMe: 'leaves no person: account-changes.test.ts, and the forms of account.integration.test.ts',
 }
 

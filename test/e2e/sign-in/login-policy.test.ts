@@ -56,7 +56,6 @@ describe.each(over('json'))('the login policy over $encoding', ({ call }) => {
     expect(await refused({ allowUsernamePassword: false, allowExternalIdp: true })).toEqual(
       expect.arrayContaining(['settings.allowUsernamePassword', 'settings.allowExternalIdp']),
     )
-    expect(await refused({ allowPasskeys: true })).toEqual(['settings.allowPasskeys'])
     expect(await refused({ passwordCheckLifetime: '864000s' })).toEqual(['settings.passwordCheckLifetime'])
     expect(await refused({ defaultRedirectUri: 'http://example.com' })).toEqual(['settings.defaultRedirectUri'])
     const lightTheme = { primaryColor: '#777777', backgroundColor: 'red' }

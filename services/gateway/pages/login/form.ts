@@ -20,6 +20,7 @@ export function form(
     | ''
     | '/account'
     | '/code'
+    | '/passkey'
     | '/registration'
     | '/registration/code'
     | '/recovery'

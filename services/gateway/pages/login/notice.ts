@@ -26,6 +26,8 @@ const keys: Partial<Record<NoticeReason, NoticeKey>> = {
   [NoticeReason.NOTICE_REASON_REMOVED]: 'removed',
   [NoticeReason.NOTICE_REASON_TAKEN_BACK]: 'takenBack',
   [NoticeReason.NOTICE_REASON_LINK_EXPIRED]: 'linkExpired',
+  [NoticeReason.NOTICE_REASON_PASSKEY_ADDED]: 'passkeyReady',
+  [NoticeReason.NOTICE_REASON_PASSKEY_NOT_ADDED]: 'passkeyNotAdded',
   [NoticeReason.NOTICE_REASON_INVITATION_OVER]: 'invitationOver',
   [NoticeReason.NOTICE_REASON_INVITATION_REFUSED]: 'invitationRefused',
 }
@@ -46,7 +48,9 @@ export function noticePage(
     html`<a href="${brandedPath('/ui/forgot-password', organizationId)}">${text.newPassword}</a>`
   // Who has accepted it signs in there.
   const ownAccount =
-    reason === NoticeReason.NOTICE_REASON_INVITATION_OVER && html`<a href="/ui/account">${text.account}</a>`
+    [NoticeReason.NOTICE_REASON_INVITATION_OVER, NoticeReason.NOTICE_REASON_PASSKEY_ADDED].some(
+      (one) => one === reason,
+    ) && html`<a href="/ui/account">${text.account}</a>`
   const link = newPassword || ownAccount || refuse || back
   const isUri = reason === NoticeReason.NOTICE_REASON_REDIRECT_URI_INVALID
   const isClient = isUri || reason === NoticeReason.NOTICE_REASON_CLIENT_UNKNOWN

@@ -20,6 +20,8 @@ export interface Frame {
   leadsElsewhere?: boolean
   /** It sends that form. */
   script?: string
+  /** Its script asks Roster for something. */
+  connects?: boolean
 }
 
 // It lies in the page: that is one request less, and the page of one release never gets the style of another.
@@ -28,7 +30,7 @@ const common = readFileSync(new URL('../verify-email.css', import.meta.url), 'ut
 
 /** Makes a page around its content. */
 export function frame({ tag, text, brand }: Language, title: string, content: Part, frame: Frame = {}): Document {
-  const { windowTitle = title, refreshTo, script, leadsElsewhere = false } = frame
+  const { windowTitle = title, refreshTo, script, leadsElsewhere = false, connects = false } = frame
   const style = brand ? common + styleOf(brand) : common
   const page = html`<!doctype html>
     <html lang="${tag}">
@@ -50,14 +52,18 @@ export function frame({ tag, text, brand }: Language, title: string, content: Pa
         ${brand && refreshTo === undefined && footOf(brand, text)} ${script !== undefined && element('script', script)}
       </body>
     </html> `
-  return { body: toText(page), policy: policyOf(style, script, leadsElsewhere) }
+  return { body: toText(page), policy: policyOf(style, script, { leadsElsewhere, connects }) }
 }
 
 // A form that leads to an application would be held up there, if that redirects to a third site.
-function policyOf(style: string, script: string | undefined, leadsElsewhere: boolean): string {
+function policyOf(
+  style: string,
+  script: string | undefined,
+  { leadsElsewhere, connects }: { leadsElsewhere: boolean; connects: boolean },
+): string {
   const forms = leadsElsewhere ? '' : " form-action 'self';"
   const scripts = script === undefined ? '' : ` script-src ${sourceOf(script)};`
-  return `default-src 'none'; style-src ${sourceOf(style)}; img-src 'self';${scripts}${forms} base-uri 'none'; frame-ancestors 'none'`
+  return `default-src 'none'; style-src ${sourceOf(style)}; img-src 'self';${scripts}${connects ? " connect-src 'self';" : ''}${forms} base-uri 'none'; frame-ancestors 'none'`
 }
 
 // Its text has a hash in the policy, so nothing may stand around it: no blank of a template.

@@ -5,6 +5,7 @@ import { frame, type Document } from './shell.ts'
 import { addressOf, destination, form, isOwn, type Shown } from './form.ts'
 import { keepBox } from './keep-box.ts'
 import { passwordScript, withShowButton } from './password-field.ts'
+import { passkeyButton, passkeyErrors, passkeyForm, passkeyScript } from './passkey-form.ts'
 import type { TextKey } from './texts.ts'
 
 const errors: Partial<Record<SignInError, TextKey>> = {
@@ -14,11 +15,12 @@ const errors: Partial<Record<SignInError, TextKey>> = {
   [SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED]: 'registrationClosed',
   [SignInError.SIGN_IN_ERROR_ADDRESS_TAKEN]: 'addressTaken',
   [SignInError.SIGN_IN_ERROR_INVITED_PERSON]: 'invitedPerson',
+  ...passkeyErrors,
 }
 
 /** Name and password on one page. */
 export function signInPage(shown: Shown, page: SignInPage): Document {
-  const { loginName, nameIsFixed, error, retryAfter, mayRegister, hidesPasswordReset, recovers, keep } = page
+  const { loginName, nameIsFixed, error, retryAfter, mayRegister, hidesPasswordReset, recovers, keep, passkey } = page
   const { language } = shown
   const { text } = language
   const title = nameIsFixed ? text.signInAgain : text.signIn
@@ -36,7 +38,7 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
         id="login-name"
         name="login_name"
         value="${loginName}"
-        autocomplete="username"
+        autocomplete="${passkey ? 'username webauthn' : 'username'}"
         autocapitalize="none"
         spellcheck="false"
         dir="auto"
@@ -59,6 +61,7 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
       )}
       ${keepBox(text, keep)}
       <button name="action" value="sign-in">${text.signIn}</button>
+      ${passkey && passkeyButton(text)}
       ${nameIsFixed && html`<button class="text" name="action" value="another-account" formnovalidate>${text.otherAccount}</button>`}
       ${
         !hidesPasswordReset &&
@@ -76,9 +79,11 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
       ${mayRegister && html`<button class="other" name="action" value="register" formnovalidate>${text.register}</button>`}
       ${!isOwn(shown) && html`<button class="text" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
   )}
+  ${passkey && passkeyForm(shown, passkey, { isOffered: !nameIsFixed && !passkeyErrors[error] })}
   ${!hidesPasswordReset && !recovers && html`<p class="aside"><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
   return frame(language, title, content, {
-    script: passwordScript,
+    script: passkey ? passwordScript + passkeyScript : passwordScript,
+    connects: passkey !== undefined,
     ...(message && { windowTitle: fill(text.problem, { title }) }),
   })
 }

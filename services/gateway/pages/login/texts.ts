@@ -2,6 +2,7 @@ import { account } from './account-texts.ts'
 import { activity } from './activity-texts.ts'
 import { factor } from './factor-texts.ts'
 import { invitation } from './invitation-texts.ts'
+import { passkey } from './passkey-texts.ts'
 
 const en = {
   signIn: 'Sign in',
@@ -174,6 +175,7 @@ const en = {
   ...account.en,
   ...activity.en,
   ...factor.en,
+  ...passkey.en,
   ...invitation.en,
 }
 
@@ -359,6 +361,7 @@ const de: Texts = {
   ...account.de,
   ...activity.de,
   ...factor.de,
+  ...passkey.de,
   ...invitation.de,
 }
 

@@ -12,12 +12,14 @@ import { consentPage } from '../../pages/login/consent.ts'
 import { otpEmailPage } from '../../pages/login/factors/otp-email.ts'
 import { recoveryFactorPage } from '../../pages/login/factors/recovery-code.ts'
 import { totpPage, totpSetUpPage } from '../../pages/login/factors/totp.ts'
+import { passkeyPage } from '../../pages/login/factors/passkey.ts'
 import { invitationLinkPage, invitationPage } from '../../pages/login/invitation.ts'
 import { chooseLanguage } from '../../pages/login/language.ts'
 import { checkLocation } from '../../pages/login/location.ts'
 import { noAccessPage } from '../../pages/login/no-access.ts'
 import { noticePage } from '../../pages/login/notice.ts'
 import { recoveryCodePage, recoveryPage } from '../../pages/login/recovery.ts'
+import { passkeyLinkPage } from '../../pages/login/passkey-link.ts'
 import { registrationCodePage, registrationPage } from '../../pages/login/registration.ts'
 import type { Document } from '../../pages/login/shell.ts'
 import { signInPage } from '../../pages/login/sign-in.ts'
@@ -91,6 +93,10 @@ function replyOf(
       )
     case 'totpSetUp':
       return toReply(totpSetUpPage(shown, answer.value))
+    case 'passkey':
+      return toReply(passkeyPage(shown, answer.value))
+    case 'passkeyLink':
+      return toReply(passkeyLinkPage(language, organizationId, answer.value))
     case 'leaving':
       return toReply(leavingPage(language, answer.value))
     case 'formPost':
@@ -116,6 +122,7 @@ const done: NoticeReason[] = [
   NoticeReason.NOTICE_REASON_PASSWORD_SET,
   NoticeReason.NOTICE_REASON_REMOVED,
   NoticeReason.NOTICE_REASON_TAKEN_BACK,
+  NoticeReason.NOTICE_REASON_PASSKEY_ADDED,
 ]
 
 function statusOf({ reason }: NoticePage): number {

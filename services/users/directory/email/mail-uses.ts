@@ -8,12 +8,29 @@ import { mailboxOf } from './mailbox.ts'
  * `code`: a caller of the organization causes the mail. `stranger`: a person without a token forgot a password, and must
  * not use up the organization's mails, nor must other organizations use up those of the address. `notice`: it reports
  * that another user changed the address; `own-notice`: that the user did. `password` and `own-password`: the same of a
- * password. No one else may use up the limit of a user's own ones beforehand, so these count for the address alone, as
+ * password; `passkey` and `own-passkey`: of a passkey. No one else may use up the limit of a user's own ones beforehand, so these count for the address alone, as
  * it is spelled: one with a tag may be a stranger's. `factor`: the person needs it to sign in, as a stranger's mail.
  */
-export type MailCause = 'code' | 'stranger' | 'factor' | 'notice' | 'own-notice' | 'password' | 'own-password'
+export type MailCause =
+  | 'code'
+  | 'stranger'
+  | 'factor'
+  | 'notice'
+  | 'own-notice'
+  | 'password'
+  | 'own-password'
+  | 'passkey'
+  | 'own-passkey'
 
-const notices: ReadonlySet<MailCause> = new Set<MailCause>(['notice', 'own-notice', 'password', 'own-password'])
+const notices: ReadonlySet<MailCause> = new Set<MailCause>([
+  'notice',
+  'own-notice',
+  'password',
+  'own-password',
+  'passkey',
+  'own-passkey',
+])
+const own: ReadonlySet<MailCause> = new Set<MailCause>(['own-notice', 'own-password', 'own-passkey'])
 
 /**
  * The uses that a mail counts as: one of its mailbox, for all callers together, and one of the user's organization. A
@@ -36,6 +53,8 @@ export function mailUses(
     'own-notice': ['address of own notices', exact, organizationId],
     password: ['address of passwords', exact, organizationId],
     'own-password': ['address of own passwords', exact, organizationId],
+    passkey: ['address of passkeys', exact, organizationId],
+    'own-passkey': ['address of own passkeys', exact, organizationId],
   }
   const keyOf = (parts: string[]) => keys.mac('mail-uses', keys.currentId, parts).toString('base64')
   const one: Use = {
@@ -46,7 +65,7 @@ export function mailUses(
     ],
     exceeded: throttled('address', cause),
   }
-  if (cause === 'own-notice' || cause === 'own-password') return [one]
+  if (own.has(cause)) return [one]
   return [
     one,
     {

@@ -25,6 +25,7 @@ export const deletedWithUser = [
   'totp_secrets',
   'recovery_codes',
   'factor_guesses',
+  'passkeys',
   'invitations',
   'authorizations',
   'surplus_authorizations',

@@ -1,5 +1,6 @@
 import { canonicalName } from '#lib/search/canonical-name'
 import type { Gender } from '#gen/roster/users/v1/user'
+import { evolvePasskeys, type Passkey, type PasskeyEvent } from './passkeys.ts'
 import { type Code, type CodeCause, isAlive, type NewCode, type VouchedOn } from './code.ts'
 
 export type HumanEvent =
@@ -50,12 +51,13 @@ export type HumanEvent =
   | { type: 'invite.code.used'; payload: { codeId: string } }
   /** A wrong code was tried. */
   | { type: 'email.code.rejected'; payload: { codeId: string } }
+  | PasskeyEvent
   /** Stored by earlier versions. Today these are events of `CodeMail`. */
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
 
 /** What a person can prove beside a password. */
-export type SecondFactorKind = 'totp' | 'otp-email' | 'recovery-code'
+export type SecondFactorKind = 'totp' | 'otp-email' | 'recovery-code' | 'passkey'
 
 /** `vouchedOn`: it proves no more than the word of the caller who sees the code. `invitedBy`: it invites to choose a password. */
 type NewEmailCode = NewCode & { vouchedOn?: VouchedOn; invitedBy?: string }
@@ -88,6 +90,8 @@ export interface TakeBack {
   secondFactors?: SecondFactorKind[]
   /** As of Human, then. */
   factorsAdded?: Human['factorsAdded']
+  /** The ids of those that the user had then. Missing: none. */
+  passkeyIds?: string[]
 }
 
 /** So many changes can be taken back at a time: the first ones, which others cannot push out by further ones. */
@@ -118,6 +122,8 @@ export interface Human {
   secondFactors?: SecondFactorKind[]
   /** How often each was added: another number means another secret. */
   factorsAdded?: Partial<Record<SecondFactorKind, number>>
+  /** Missing: none. */
+  passkeys?: Passkey[]
   /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
   ownChanges: string[]
   resends: string[]
@@ -141,6 +147,10 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
       return withFactor(human, event.payload.kind)
     case 'factor.removed':
       return { ...human, secondFactors: (human.secondFactors ?? []).filter((kind) => kind !== event.payload.kind) }
+    case 'passkey.added':
+    case 'passkey.renamed':
+    case 'passkey.removed':
+      return { ...human, passkeys: evolvePasskeys(human.passkeys ?? [], event, at) }
     case 'email.changed':
       return changeEmail(human, event.payload, at)
     case 'email.verified':
@@ -208,12 +218,14 @@ function withTakeBack(
 ): Human {
   if (until === undefined || email === undefined) return human
   const living = livingTakeBacks(human, at)
-  const { secondFactors, factorsAdded } = human
+  const { secondFactors, factorsAdded, passkeys } = human
+  const passkeyIds = passkeys?.map(({ id }) => id)
   const takeBack = {
     noticeId,
     email,
     until,
     ...(secondFactors && { secondFactors, factorsAdded: { ...factorsAdded } }),
+    ...(passkeyIds && { passkeyIds }),
   }
   return { ...human, takeBacks: [...living, takeBack].slice(0, mostTakeBacks) }
 }

@@ -8,6 +8,7 @@ const names = [
   'half-done network',
   'known-address',
   'mail-uses',
+  'passkey-copies',
   'refused-uses',
   'request-address',
   'turns',

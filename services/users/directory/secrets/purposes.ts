@@ -43,6 +43,10 @@ export const purposes = {
   'sealed-code': { form: 'sealed', salted: true },
   // The form of a page: the end of its request or browser.
   'secret-form': { form: 'text', salted: true },
+  // The challenge of a passkey: its use, five minutes, another browser, session or request.
+  'secret-passkey': { form: 'text', salted: true },
+  // Its use, five tries, the next one, another address, the removal of its user.
+  'passkey-link': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },
   // The next value of its browser. A browser that is brought back never gets a value that it had.
   'browser-value': { form: 'cookie', salted: true },
   // In the link to a former address: its use, that of an earlier one.

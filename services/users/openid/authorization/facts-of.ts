@@ -8,7 +8,7 @@ import type { ProjectCopy } from '../applications/application-copy.ts'
 import type { Context } from '../../context.ts'
 import { beganSinceOpen, statuses } from '../../directory/organizations/statuses.ts'
 import type { Admission, Facts, RequestFacts } from '../judge/facts.ts'
-import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { type LoginPolicy, ownFactors } from '../../sessions/login-policy/login-policy.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { consentKey, isGiven } from '../events/consent.ts'
@@ -67,13 +67,15 @@ export function factsFrom(
   const { browserId, sessionId, userId, organizationId, access, policy, application, project } = signedInUser
   const { session: begun, status: ofHome } = read
   const [user, session, consent] = [read.user.state, begun.state, read.consent.state]
+  const own = ownFactors(user?.human)
   const [status, ofProject] = [ofHome.state, read.ofProject.state]
   return {
     user: user && {
       id: userId,
       organizationId,
       isActive: isActive(user),
-      secondFactors: user.human?.secondFactors ?? [],
+      secondFactors: own.demanded,
+      furtherFactors: own.further,
       signOuts: user.signOuts,
       keptSession: user.keptSession,
     },
@@ -93,7 +95,7 @@ export function factsFrom(
         outlives(user, sessionId, session.signOuts ?? 0),
       expiresAt: new Date(session.expiresAt),
       kept: session.kept === true,
-      factors: (session.factors ?? []).map(({ kind, at }) => ({ kind, at: new Date(at) })),
+      factors: (session.factors ?? []).map((factor) => ({ ...factor, at: new Date(factor.at) })),
     },
     authorization: undefined,
     consent: { isGiven: isGiven(consent), scopes: consent?.scopes ?? [], revision: consent?.withdrawals ?? 0 },

@@ -159,7 +159,7 @@ function granted(allowed: Allowed, { parameters, asked }: Pick<Grantable, 'param
     ...(codeChallenge !== '' && { challenge: codeChallenge }),
     ...(dpopJkt !== '' && { dpopThumbprint: dpopJkt }),
     authTime: allowed.authTime.toISOString(),
-    factors: factors.map(({ kind, at }) => ({ kind, at: at.toISOString() })),
+    factors: factors.map((factor) => ({ ...factor, at: factor.at.toISOString() })),
     offline: scopes.includes('offline_access'),
     endsWithSession: application.oidc?.appType === OIDCAppType.OIDC_APP_TYPE_USER_AGENT,
     rounds: allowed.rounds,

@@ -89,7 +89,7 @@ function grantedBefore(authorization: Authorization): GrantedBefore {
     sessionId,
     scopes: scope.split(' ').filter(Boolean),
     claimScopes: scopesOfClaims(claims),
-    factors: factors.map(({ kind, at }) => ({ kind, at: new Date(at) })),
+    factors: factors.map((factor) => ({ ...factor, at: new Date(factor.at) })),
     organizationScope,
     sessionBound: !offline || endsWithSession,
     rounds,

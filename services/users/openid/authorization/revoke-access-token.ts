@@ -1,7 +1,7 @@
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import type { ApplicationClient } from '../clients/application-client.ts'
-import { useUp } from '../clients/single-use.ts'
+import { useUp } from '../../directory/secrets/single-use.ts'
 import { findToken, hashToken } from '../../directory/tokens/token.ts'
 import { type Authorization, type AuthorizationEvent, authorizationType } from '../events/authorization.ts'
 

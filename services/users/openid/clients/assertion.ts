@@ -3,7 +3,7 @@ import type { UniqueKey } from '#lib/eventstore/command'
 import type { FailureReason } from '../events/authentication.ts'
 import type { Config } from '../../config.ts'
 import { issuerOf, tokenEndpointOf } from '../../directory/issuer.ts'
-import { singleUse } from './single-use.ts'
+import { singleUse } from '../../directory/secrets/single-use.ts'
 import { living, type MachineKey } from '../../directory/events/credentials.ts'
 
 /** An assertion as it describes itself: nothing in it is proved yet. */

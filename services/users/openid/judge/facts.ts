@@ -16,7 +16,14 @@ export type InitialStage = 'page' | 'silent' | 'session-api'
 /** What `judge` decides on. What is not known is undefined. */
 export interface Facts {
   user:
-    | ({ id: string; organizationId: string; isActive: boolean; secondFactors: readonly SecondFactorKind[] } & SignOuts)
+    | ({
+        id: string
+        organizationId: string
+        isActive: boolean
+        secondFactors: readonly SecondFactorKind[]
+        /** They serve, too, where a second factor is demanded. Missing: none. */
+        furtherFactors?: readonly SecondFactorKind[]
+      } & SignOuts)
     | undefined
   /** The user's, and that of the project. */
   organization: Openness

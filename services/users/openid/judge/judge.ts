@@ -110,10 +110,15 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     factors,
     authTime: lastFirstFactor(factors)!,
     acr,
-    amr: [...new Set(factors.map(({ kind }) => factorKinds[kind].amr)), ...(factors.length > 1 ? ['mfa'] : [])],
+    amr: [...new Set(factors.flatMap(({ kind }) => factorKinds[kind].amr)), ...(isMultiple(factors) ? ['mfa'] : [])],
     rounds: revisionsOf(facts, facts.user, application, project),
     admittedBy: facts.access?.map(({ eventId }) => eventId),
   } as unknown as Allowed
+}
+
+// Two kinds; or a passkey whose authenticator made sure of the person, which is something they have and know or are.
+function isMultiple(factors: readonly CheckedFactor[]): boolean {
+  return factors.length > 1 || factors.some(({ userVerified }) => userVerified)
 }
 
 function noSession(session: Facts['session'], user: NonNullable<Facts['user']>): boolean {
@@ -128,10 +133,10 @@ function selectAccount(request: RequestFacts | undefined): Lack[] {
 
 function factorsOf(
   { policy }: Facts,
-  { secondFactors }: NonNullable<Facts['user']>,
+  { secondFactors: demanded, furtherFactors: further = [] }: NonNullable<Facts['user']>,
   checked: readonly CheckedFactor[],
 ): Lack[] {
-  return missingFactors(policy, secondFactors, checked).map((kinds) => ({ what: 'factor', kinds }))
+  return missingFactors(policy, { demanded, further }, checked).map((kinds) => ({ what: 'factor', kinds }))
 }
 
 // `max_age`, `prompt=login` and the lifetime by the policy. A factor counts if it is as young as is asked for, or younger

@@ -39,9 +39,11 @@ export interface RequestRow<P = Parameters> {
 export interface Progress {
   /** As it was typed. */
   loginName?: string
-  error?: SignInError
+  error?: SignInError | undefined
   /** RFC 3339. */
   retryAt?: string | undefined
+  /** A passkey that nobody has. */
+  unknownCredential?: string | undefined
   /** The person ticked that they want to stay signed in. */
   keep?: boolean
   /** A name is asked for, though a person is signed in. */
@@ -73,7 +75,7 @@ export interface Progress {
   /** The second factor that the person wants to use. */
   way?: SecondFactorKind | undefined
   /** The code of a second factor was mailed, and what was wrong with the last one. */
-  code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined }
+  code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined } | undefined
   /** The code that a right password gave, and when, RFC 3339: the same password gets it again. */
   given?: { code: string; at: string }
   /** The person chose the account for this request. */

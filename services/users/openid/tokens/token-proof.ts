@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { tokenEndpointOf } from '../../directory/issuer.ts'
 import type { BoundKey } from './access-token.ts'
 import type { ProvedClient } from '../clients/failing-client.ts'
-import { singleUse, useUp } from '../clients/single-use.ts'
+import { singleUse, useUp } from '../../directory/secrets/single-use.ts'
 
 /** Uses up the DPoP proof of a request for tokens, and gives the thumbprint of its key. Undefined where there is none. */
 export async function useProof(context: Context, client: ProvedClient, text: string): Promise<string | undefined> {

@@ -9,6 +9,7 @@ import { searchUserConsents } from '../../openid/consents/search-user-consents.t
 import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
 import { searchUserSignIns } from '../../sessions/operations/search-user-sign-ins.ts'
 import { secondFactorsOf } from './second-factors.ts'
+import { passkeysPage, passkeysPart } from './my-passkeys.ts'
 import type { Section } from './sections.ts'
 
 /** What a page has beside what every page of an account has. `call`: made by the person. */
@@ -26,7 +27,14 @@ export const accountSections: Record<Section, Shows> = {
     const names = { givenName: firstName, familyName: lastName, displayName }
     return { profile: { ...names, language: preferredLanguage, userName: user.nameIsMade ? '' : user.userName } }
   },
-  'sign-in': secondFactorsOf,
+  async 'sign-in'(context, person, request) {
+    const [passkeys, factors] = await Promise.all([
+      passkeysPart(context, person),
+      secondFactorsOf(context, person, request),
+    ])
+    return { ...passkeys, ...factors }
+  },
+  passkeys: (context, person) => passkeysPage(context, person),
   authenticator: secondFactorsOf,
   'recovery-codes': secondFactorsOf,
   async activity(context, { signedInUser: { userId } }, { sessionsCursor, signInsCursor }, call) {

@@ -7,7 +7,7 @@ import {
   SearchUserSignInsResponse,
 } from '#gen/roster/users/v1/session_service'
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
-import { GetUserResponse, ListUserChangesResponse } from '#gen/roster/users/v1/user_service'
+import { GetUserResponse, ListPasskeysResponse, ListUserChangesResponse } from '#gen/roster/users/v1/user_service'
 import { registry } from '#lib/registry'
 import type { Call } from '#lib/rpc/headers'
 import { membershipsIn } from '../../../roles-there.ts'
@@ -16,6 +16,7 @@ import { listUserChanges } from '../../directory/operations/find/list-user-chang
 import { getUser } from '../../directory/operations/user/get-user.ts'
 import { show } from '../../openid/authorization/answer.ts'
 import { searchUserConsents } from '../../openid/consents/search-user-consents.ts'
+import { listPasskeys } from '../../sessions/operations/passkeys/list-passkeys.ts'
 import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
 import { searchUserSignIns } from '../../sessions/operations/search-user-sign-ins.ts'
 import { openAccount } from './open-account.ts'
@@ -32,12 +33,13 @@ export async function downloadMyData(
   if ('answer' in opened) return opened.answer
   const { userId, call: own, person } = opened
   const paging = { cursor: '', withTotal: false }
-  const [user, sessions, signIns, consents, changes, roles] = await Promise.all([
+  const [user, sessions, signIns, consents, changes, passkeys, roles] = await Promise.all([
     getUser(context, { userId }),
     searchUserSessions(context, { userId, limit: most.sessions, ...paging }, own),
     searchUserSignIns(context, { userId, limit: most.signIns, ...paging }, own),
     searchUserConsents(context, { userId, limit: most.consents, ...paging }, own),
     listUserChanges(context, { userId, limit: most.changes, cursor: '' }, own),
+    listPasskeys(context, { userId }),
     context.grants.listMemberships(
       { ...membershipsIn(userId, person.signedInUser.organizationId), mostOthers: 100 },
       own,
@@ -48,6 +50,7 @@ export async function downloadMyData(
     ...spell('roster.users.v1.SearchUserSessionsResponse', SearchUserSessionsResponse.encode(sessions)),
     ...spell('roster.users.v1.SearchUserSignInsResponse', SearchUserSignInsResponse.encode(signIns)),
     ...spell('roster.users.v1.SearchUserConsentsResponse', SearchUserConsentsResponse.encode(consents)),
+    passkeys: spell('roster.users.v1.ListPasskeysResponse', ListPasskeysResponse.encode(passkeys))['passkeys'] ?? [],
     roles: spell('roster.grants.v1.ListMembershipsResponse', ListMembershipsResponse.encode(roles)),
     ...spell('roster.users.v1.ListUserChangesResponse', ListUserChangesResponse.encode(changes)),
   }

@@ -9,6 +9,7 @@ export type Section =
   | 'data'
   | 'email'
   | 'password'
+  | 'passkeys'
   | 'authenticator'
   | 'recovery-codes'
   | 'removal'
@@ -17,6 +18,7 @@ const matters: ReadonlySet<string> = new Set<Section>([
   'data',
   'email',
   'password',
+  'passkeys',
   'authenticator',
   'recovery-codes',
   'removal',

@@ -78,6 +78,7 @@ async function accountPage(
     takeBackHours: 0,
     signIns: undefined,
     secondFactors: undefined,
+    passkeys: undefined,
     ...(await accountSections[section](context, person, request, madeBy(person, call))),
   }
 }

@@ -85,8 +85,8 @@ function livingTakeBack(user: User | undefined, noticeId: string, now: Date): Ta
 // would one with another secret. A secret that was deleted does not come back.
 function factorsBefore(
   userId: string,
-  { secondFactors: former = [], factorsAdded: addedBefore = {} }: TakeBack,
-  { secondFactors: present = [], factorsAdded = {} }: Human,
+  { secondFactors: former = [], factorsAdded: addedBefore = {}, passkeyIds = [] }: TakeBack,
+  { secondFactors: present = [], factorsAdded = {}, passkeys = [] }: Human,
 ): { events: UserEvent[]; writes: Write[] } {
   const isSame = (kind: SecondFactorKind) => kind === 'otp-email' || factorsAdded[kind] === addedBefore[kind]
   const removed = present.filter((kind) => !former.includes(kind) || !isSame(kind))
@@ -95,6 +95,10 @@ function factorsBefore(
     events: [
       ...removed.map((kind): UserEvent => ({ type: 'factor.removed', payload: { kind } })),
       ...added.map((kind): UserEvent => ({ type: 'factor.added', payload: { kind } })),
+      // A passkey that was removed since is gone: its authenticator may have been told.
+      ...passkeys.flatMap(({ id: passkeyId }): UserEvent[] =>
+        passkeyIds.includes(passkeyId) ? [] : [{ type: 'passkey.removed', payload: { passkeyId } }],
+      ),
     ],
     writes: removed.flatMap((kind) => withoutFactor(userId, kind)),
   }

@@ -46,7 +46,7 @@ export async function checkCode(context: Context, request: CheckCodeRequest, cal
   switch (request.action) {
     case 'send':
       if (!lacked.includes('otp-email')) return page
-      return next({ ...row.progress, code: { isSent: row.progress.code?.isSent, ...(await mail()) } })
+      return next({ ...row.progress, way: 'otp-email', code: { isSent: row.progress.code?.isSent, ...(await mail()) } })
     case 'by-mail': {
       if (!lacked.includes('otp-email')) return page
       const code = row.progress.code?.isSent ? { isSent: true } : await mail()

@@ -110,7 +110,7 @@ async function proceed(
     answered.log()
     return { ...leave(context, row, answered.code!), brand: answered.brand, newBrowser: newValue }
   }
-  // Its page then has the field at once.
+  // Its page then has the field at once. Who has a passkey is asked for that.
   if (firstOf(missingFactors, proved.user.state) === 'otp-email') {
     const code = await mailCode(
       context,

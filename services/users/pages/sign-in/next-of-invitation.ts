@@ -9,7 +9,7 @@ import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'
 import type { Parameters } from '../../openid/request/parameters.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
-import { factorKinds } from '../../sessions/factors/kinds.ts'
+import { areSecond } from '../../sessions/factors/asked-first.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { signInPage } from './pages.ts'
 import type { RequestState } from './request-state.ts'
@@ -42,7 +42,7 @@ export async function nextOfInvitation(
   if (person && isAllowed(person.verdict)) return invitationPage(context, invited, { typed, person, now })
   const lack = person && 'missing' in person.verdict ? person.verdict.missing[0] : undefined
   // The second factor of the person who has just entered the password.
-  if (person && lack?.what === 'factor' && !factorKinds[lack.kinds[0]!].isFirst && row.userId === holderId)
+  if (person && lack?.what === 'factor' && areSecond(lack.kinds) && row.userId === holderId)
     return factorPage(lack.kinds, person)
   const isOther = people.length > 0 && row.progress.error === undefined
   return signInPage(row, now, isOther ? SignInError.SIGN_IN_ERROR_INVITED_PERSON : undefined)

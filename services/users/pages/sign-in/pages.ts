@@ -29,6 +29,7 @@ export function signInPage(
       hidesPasswordReset: false,
       recovers: true,
       keep: undefined,
+      passkey: undefined,
     },
   })
 }

@@ -15,6 +15,7 @@ import { askedFirst } from '../../sessions/factors/asked-first.ts'
 import { otpEmailPage } from './factors/otp-email.ts'
 import { totpPage } from './factors/totp.ts'
 import { typedCodePage } from './factors/typed-code.ts'
+import { passkeyPage, passkeyPrompt } from './factors/passkey.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
@@ -69,8 +70,11 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
     if (answer.$case === 'signIn') {
       answer.value.hidesPasswordReset = policy.hidePasswordReset
       if (!answer.value.nameIsFixed) answer.value.mayRegister = await mayRegister(context, state)
+      const { allowPasskeys } = known?.signedInUser.policy ?? policy
+      if (allowPasskeys) answer.value.passkey = await passkeyPrompt(context, opened, state)
     }
   }
+  if (answer?.$case === 'passkey') answer.value.passkey = await passkeyPrompt(context, opened, state)
   return {
     ...page,
     formToken: formToken(context.keys, browser.id, row.id),
@@ -85,6 +89,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
 
 const withForm = [
   'signIn',
+  'passkey',
   'code',
   'factorCode',
   'totpSetUp',
@@ -214,6 +219,7 @@ const factorPages: Record<
 > = {
   password: (row, person, now) => signInPage(row, now, undefined, person),
   totp: (row, person, now, context) => totpPage(context, row, person, now),
+  passkey: passkeyPage,
   'otp-email': otpEmailPage,
   'recovery-code': (row, person, now) => typedCodePage('recovery-code', row, person, now),
 }

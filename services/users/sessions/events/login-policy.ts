@@ -12,6 +12,7 @@ export interface LoginPolicySettings {
   /** Those that serve as a second factor. An organization cannot widen them. */
   secondFactors?: { kinds: SecondFactorKind[] }
   allowRegister?: boolean
+  allowPasskeys?: boolean
   hidePasswordReset?: boolean
   defaultRedirectUri?: string
   /** See LoginPolicy. */

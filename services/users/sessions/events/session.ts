@@ -18,7 +18,10 @@ export type SessionEvent =
    * Once more, in the same browser, or by the login application that has its token. The session lives on from then.
    * `kept` where that changes.
    */
-  | { type: 'factor.checked'; payload: { userId: string; kind: FactorKind; expiresAt: string; kept?: boolean } }
+  | {
+      type: 'factor.checked'
+      payload: { userId: string; kind: FactorKind; expiresAt: string; kept?: boolean } & CheckOfPasskey
+    }
   /** A code was made; or a wrong one was tried. */
   | { type: 'factor.challenged' | 'factor.rejected'; payload: { userId: string; kind: FactorKind } }
   /** A code that was given for it was presented in a wrong way, before it was redeemed. Nothing changed. */
@@ -33,7 +36,15 @@ export type SessionEvent =
 /** What a person proves to sign in. */
 export type FactorKind = 'password' | SecondFactorKind
 
-export interface Factor {
+/** What a check of a passkey was. */
+export interface CheckOfPasskey {
+  /** Its authenticator made sure of the person, by a PIN or a finger. Missing: it did not. */
+  userVerified?: boolean
+  /** It came to another factor, and opened no session. Missing: it is a first one. */
+  second?: boolean
+}
+
+export interface Factor extends CheckOfPasskey {
   kind: FactorKind
   /** When it was checked, RFC 3339. */
   at: string
@@ -62,8 +73,9 @@ export function evolveSession(session: Session | undefined, event: SessionEvent,
   if (session === undefined) throw new Error(`a session begins with ${event.type}`)
   if (event.type === 'ended') return { ...session, ended: true }
   if (event.type !== 'factor.checked') return session
-  const { kind, expiresAt, kept = session.kept } = event.payload
+  const { kind, expiresAt, kept = session.kept, userVerified, second } = event.payload
   const others = (session.factors ?? []).filter((factor) => factor.kind !== kind)
-  const factors = [...others, { kind, at: at.toISOString() }]
+  const check = { ...(userVerified && { userVerified }), ...(second && { second }) }
+  const factors = [...others, { kind, at: at.toISOString(), ...check }]
   return { ...session, expiresAt, factors, ...(kept !== undefined && { kept }) }
 }

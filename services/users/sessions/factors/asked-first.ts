@@ -3,8 +3,9 @@ import type { User } from '../../directory/events/user.ts'
 import type { FactorKind } from '../events/session.ts'
 import { factorKinds, hasSecondFactor } from './kinds.ts'
 
-/** Of kinds of which one suffices, those that a user can prove now. */
+/** Of second factors of which one suffices, those that a user can prove now. None where a first factor is missing. */
 export function provable(kinds: readonly FactorKind[], user: User): FactorKind[] {
+  if (!areSecond(kinds)) return []
   return kinds.filter((kind) => factorKinds[kind].second?.isReady(user))
 }
 
@@ -13,6 +14,8 @@ export function provable(kinds: readonly FactorKind[], user: User): FactorKind[]
  * person can prove, else one that is set up in the sign-in.
  */
 export function askedFirst(kinds: readonly FactorKind[], user: User, chosen?: FactorKind): FactorKind {
+  // The page of a first factor asks for each of them.
+  if (!areSecond(kinds)) return kinds[0]!
   const ready = provable(kinds, user)
   if (chosen && ready.includes(chosen)) return chosen
   const settable = kinds.find((kind) => factorKinds[kind].second?.isSetUpInSignIn)
@@ -21,11 +24,17 @@ export function askedFirst(kinds: readonly FactorKind[], user: User, chosen?: Fa
   return (maySetUp(kinds, user.human) ? settable : undefined) ?? kinds.find((kind) => kind === 'otp-email') ?? kinds[0]!
 }
 
+/** Whether these are second factors. A passkey in place of a password is none. */
+export function areSecond(kinds: readonly FactorKind[]): boolean {
+  return kinds.every((kind) => factorKinds[kind].second)
+}
+
 /**
- * Whether a person sets one of these up in the sign-in that demands it: with no second factor of their own, and a password
- * that no mailed code set. Else the password, or the mailbox, would be enough to get in.
+ * Whether a person sets one of these up in the sign-in that demands it: with no second factor of their own, no passkey, and a
+ * password that no mailed code set. Else the password, or the mailbox, would be enough to get in.
  */
 export function maySetUp(kinds: readonly FactorKind[], human: Human | undefined): boolean {
   const isSettable = kinds.some((kind) => factorKinds[kind].second?.isSetUpInSignIn)
-  return isSettable && human !== undefined && !hasSecondFactor(human) && !human.passwordByMail
+  const hasOne = hasSecondFactor(human) || kinds.includes('passkey')
+  return isSettable && human !== undefined && !hasOne && !human.passwordByMail
 }

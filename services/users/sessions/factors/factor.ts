@@ -5,7 +5,10 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import type { User } from '../../directory/events/user.ts'
-import type { FactorKind } from '../events/session.ts'
+import type { UniqueKey } from '#lib/eventstore/command'
+import type { RosterError } from '#lib/errors'
+import type { CheckOfPasskey, FactorKind } from '../events/session.ts'
+import type { AskedAssertion } from './binding.ts'
 
 /** The work of a kind of factor. */
 export interface Factor {
@@ -27,11 +30,15 @@ export interface Given {
   text: string
   /** Of a second factor: the session that it comes to, and its browser. */
   session?: { id: string; browserId: string | undefined } | undefined
+  /** Of a passkey: what was asked for. */
+  asked?: AskedAssertion
 }
 
 /** A factor that was right a moment ago. */
 export interface ProvedFactor {
   kind: FactorKind
+  /** Of a passkey. */
+  check?: CheckOfPasskey
   user: LoginUser
   /** Whether it still holds where it is recorded. */
   holds(user: User | undefined): boolean
@@ -39,6 +46,7 @@ export interface ProvedFactor {
   writes: Write[]
   guards: Guard[]
   uses: Use[]
+  claims?: (UniqueKey & { taken: RosterError })[]
   /** Once it is recorded. A failure is logged alone. */
   settle?(): Promise<void>
 }

@@ -2,20 +2,23 @@ import type { Factors } from '#gen/roster/users/v1/session_service'
 import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
 import { type Human, type SecondFactorKind, whyMailProvesNothing } from '../../directory/events/human.ts'
+import { firstPasskeys } from '../../directory/events/passkeys.ts'
 import type { User } from '../../directory/events/user.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
-import type { FactorKind } from '../events/session.ts'
+import type { Factor, FactorKind } from '../events/session.ts'
 
 /** What is known of a kind of factor without doing it. Its work is an object of `registry.ts`. */
 export interface FactorFacts {
-  /** Its value of `amr` (RFC 8176). */
-  amr: string
+  /** Its values of `amr` (RFC 8176). */
+  amr: string | readonly string[]
   /** It opens a session, and moves `auth_time`. */
   isFirst: boolean
   /** It serves where a second factor is demanded: its name there, and how many tries of a user count within so many seconds. */
   second?: {
     type: SecondFactorType
     guesses: { most: number; seconds: number }[]
+    /** Nobody can prove it without having set it up before the sign-in. */
+    needsSetUp?: true
     /** A user can prove it where it is demanded, set up or not. */
     isReady(user: User): boolean
     /** Where it is demanded, a person without one sets it up in the same sign-in. */
@@ -44,6 +47,21 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
     shownAs: 'password',
     method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_PASSWORD,
     isSetUp: ({ hash }) => hash !== null,
+  },
+  passkey: {
+    // Without attestation nobody knows where its key lies: no `hwk`.
+    amr: ['pop', 'user'],
+    isFirst: true,
+    second: {
+      type: SecondFactorType.SECOND_FACTOR_TYPE_U2F,
+      // Nobody guesses a signature.
+      guesses: [],
+      needsSetUp: true,
+      isReady: ({ human }) => (human?.passkeys ?? []).length > 0,
+    },
+    shownAs: 'webAuthN',
+    method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_PASSKEY,
+    isSetUp: ({ state }) => firstPasskeys(state.human).length > 0,
   },
   totp: {
     amr: 'otp',
@@ -87,6 +105,12 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
 
 /** The kinds that open a session, and that a request may ask for again. */
 export const firstFactors = kindsThat(({ isFirst }) => isFirst)
+
+/** Whether a check counts as a first factor: it opened a session, or could have. */
+export function isFirst({ kind, second }: Pick<Factor, 'kind' | 'second'>): boolean {
+  return factorKinds[kind].isFirst && second !== true
+}
+
 /** The kinds that serve where a second factor is demanded. */
 export const secondFactors = kindsThat(({ second }) => second !== undefined)
 

@@ -1,6 +1,7 @@
 import type { FactorKind } from '../events/session.ts'
 import type { Factor } from './factor.ts'
 import { otpEmail } from './otp-email/otp-email.ts'
+import { passkey } from './passkey/passkey.ts'
 import { password } from './password/password.ts'
 import { recoveryCode } from './recovery-code/recovery-code.ts'
 import { totp } from './totp/totp.ts'
@@ -8,6 +9,7 @@ import { totp } from './totp/totp.ts'
 /** The work of each kind of factor. */
 export const factors: Record<FactorKind, Factor> = {
   password,
+  passkey,
   totp,
   'otp-email': otpEmail,
   'recovery-code': recoveryCode,

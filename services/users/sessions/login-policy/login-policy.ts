@@ -1,9 +1,9 @@
 import type { Brand, KeepSignedIn } from '../events/login-policy.ts'
-import type { Factor, FactorKind, Session } from '../events/session.ts'
-import type { SecondFactorKind } from '../../directory/events/human.ts'
-import { factorKinds, firstFactors, isWayOut, secondFactors } from '../factors/kinds.ts'
+import type { CheckOfPasskey, Factor, FactorKind, Session } from '../events/session.ts'
+import type { Human, SecondFactorKind } from '../../directory/events/human.ts'
+import { factorKinds, isFirst, isWayOut, secondFactors } from '../factors/kinds.ts'
 
-export interface CheckedFactor {
+export interface CheckedFactor extends CheckOfPasskey {
   kind: FactorKind
   at: Date
 }
@@ -11,6 +11,8 @@ export interface CheckedFactor {
 /** What an organization demands of those who sign in, and allows them. */
 export interface LoginPolicy {
   factors: readonly FactorKind[]
+  /** People sign in with passkeys; else these count for nothing. */
+  allowPasskeys: boolean
   /** Everybody needs a second factor. */
   forceMfa: boolean
   /** Those that serve as one. */
@@ -38,6 +40,7 @@ export interface LoginPolicy {
 
 export const defaultPolicy: LoginPolicy = {
   factors: ['password'],
+  allowPasskeys: false,
   forceMfa: false,
   secondFactors,
   allowRegister: false,
@@ -57,33 +60,65 @@ export function checkLifetime(policy: LoginPolicy, isKept: boolean): number {
   return isKept && policy.keepSignedIn !== 'off' ? policy.keptCheckLifetime : policy.passwordCheckLifetime
 }
 
+/** The second factors of a person. */
+export interface OwnFactors {
+  /** The person is asked for one of these, whatever the policy. */
+  demanded: readonly SecondFactorKind[]
+  /** These serve, too, where a second factor is demanded. */
+  further: readonly SecondFactorKind[]
+}
+
+/** What a person has set up. A passkey that opens sessions is not demanded: it may be on another device. */
+export function ownFactors(human: Human | undefined): OwnFactors {
+  const { secondFactors: demanded = [], passkeys = [] } = human ?? {}
+  if (passkeys.some(({ secondOnly }) => secondOnly)) return { demanded: ['passkey', ...demanded], further: [] }
+  return { demanded, further: passkeys.length > 0 ? ['passkey'] : [] }
+}
+
 /**
  * What is still to be checked, in the order in which pages ask: of each list, one kind suffices. A user with second
- * factors of their own is asked for one of them, whatever the policy.
+ * factors of their own is asked for one of them, whatever the policy. A passkey opens a session where its authenticator
+ * made sure of the person, and is two factors then.
  */
 export function missingFactors(
-  policy: Pick<LoginPolicy, 'factors' | 'forceMfa' | 'secondFactors'>,
-  own: readonly SecondFactorKind[],
-  checked: readonly Pick<CheckedFactor, 'kind'>[],
+  policy: Pick<LoginPolicy, 'factors' | 'allowPasskeys' | 'forceMfa' | 'secondFactors'>,
+  own: OwnFactors,
+  checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[],
 ): FactorKind[][] {
-  const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
-  const first = policy.factors.filter((kind) => !isChecked(kind)).map((kind) => [kind])
+  const counted = checked.filter(({ kind }) => counts(policy, kind))
+  if (counted.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return []
+  const isChecked = (kind: FactorKind) => counted.some((factor) => factor.kind === kind)
+  const first = policy.factors
+    .filter((kind) => !isChecked(kind))
+    .map((kind): FactorKind[] => [kind, ...(policy.allowPasskeys ? ['passkey' as const] : [])])
   const second = askedSecondFactors(policy, own)
   // Another one than these does not count: who set up an app is not to be passed by the mailbox.
   return second.length === 0 || second.some(isChecked) ? first : [...first, second]
 }
 
+// Where the policy allows no passkeys, these count for nothing.
+function counts({ allowPasskeys }: Pick<LoginPolicy, 'allowPasskeys'>, kind: FactorKind): boolean {
+  return kind !== 'passkey' || allowPasskeys
+}
+
 /** The second factors of which one is asked for; none: nothing is. */
 export function askedSecondFactors(
-  { forceMfa, secondFactors: allowed }: Pick<LoginPolicy, 'forceMfa' | 'secondFactors'>,
-  own: readonly SecondFactorKind[],
+  policy: Pick<LoginPolicy, 'allowPasskeys' | 'forceMfa' | 'secondFactors'>,
+  { demanded, further }: OwnFactors,
 ): FactorKind[] {
-  const isAllowed = (kind: FactorKind) => allowed.includes(kind)
+  const { forceMfa } = policy
+  const allowed = policy.secondFactors.filter((kind) => counts(policy, kind))
   // Recovery codes stand for another factor alone.
   const serving = (kinds: readonly FactorKind[]) => (kinds.every(isWayOut) ? [] : kinds)
-  const usable = serving(own.filter(isAllowed))
-  const found = usable.length > 0 ? usable : forceMfa ? allowed.filter((kind) => !isWayOut(kind)) : serving(own)
-  return orderOfPages.filter((kind) => found.includes(kind))
+  const own = serving(demanded.filter((kind) => counts(policy, kind)))
+  if (!forceMfa && own.length === 0) return []
+  const usable = serving(own.filter((kind) => allowed.includes(kind)))
+  const ofAnybody = allowed.filter((kind) => !isWayOut(kind) && !factorKinds[kind].second!.needsSetUp)
+  const others = usable.length > 0 ? usable : forceMfa ? ofAnybody : own
+  const found = [...further.filter((kind) => allowed.includes(kind)), ...others]
+  // A second factor is demanded, though the person has none that serves.
+  const asked = found.length > 0 ? found : policy.secondFactors.filter((kind) => !isWayOut(kind))
+  return orderOfPages.filter((kind) => asked.includes(kind))
 }
 
 const orderOfPages = Object.keys(factorKinds) as FactorKind[]
@@ -94,6 +129,6 @@ export function checkedFactors({ factors }: Pick<Session, 'factors'>): Factor[] 
 }
 
 export function lastFirstFactor(factors: readonly CheckedFactor[]): Date | undefined {
-  const times = factors.filter(({ kind }) => firstFactors.includes(kind)).map(({ at }) => at.getTime())
+  const times = factors.filter(isFirst).map(({ at }) => at.getTime())
   return times.length > 0 ? new Date(Math.max(...times)) : undefined
 }

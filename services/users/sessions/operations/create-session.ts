@@ -8,7 +8,8 @@ import { findUserById, type LoginUser } from '../../directory/login-names/login-
 import { findLoginUser } from '../../directory/login-names/meaning.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
 import { type Attempted, beginAttempt } from '../../directory/passwords/check-password.ts'
-import { factorKinds } from '../factors/kinds.ts'
+import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { missingMethods } from '../session-tokens.ts'
 import { factors } from '../factors/registry.ts'
 import { beginHalfDone, detailsOf } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
@@ -82,7 +83,7 @@ async function begin(
     sessionToken,
     expirationDate,
     details: detailsOf(begun),
-    missingFactors: [factorKinds.password.method],
+    missingFactors: missingMethods(await loadLoginPolicy(context, user.organizationId), user.state, { factors: [] }),
   }
 }
 

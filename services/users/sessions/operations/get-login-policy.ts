@@ -27,7 +27,7 @@ export async function getLoginPolicy(
       ...policy,
       ...(await shown(context, policy)),
       keepSignedIn: keepingOf[policy.keepSignedIn],
-      secondFactors: typesOf(policy.secondFactors),
+      secondFactors: typesOf(policy.secondFactors.filter((kind) => kind !== 'passkey' || policy.allowPasskeys)),
     },
     settings: {
       ...own?.state,
@@ -46,7 +46,6 @@ const whatIsBuilt = {
   allowUsernamePassword: true,
   ignoreUnknownUsernames: true,
   allowExternalIdp: false,
-  allowPasskeys: false,
 }
 
 const keepingOf = {

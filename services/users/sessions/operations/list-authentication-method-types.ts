@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { factorKinds } from '../factors/kinds.ts'
 import type { FactorKind } from '../events/session.ts'
-import { askedSecondFactors } from '../login-policy/login-policy.ts'
+import { askedSecondFactors, ownFactors } from '../login-policy/login-policy.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import { existing } from '../../directory/states/user-state.ts'
 
@@ -17,7 +17,7 @@ export async function listAuthenticationMethodTypes(
   const user = await findUserById(context, userId)
   existing(user?.state)
   const policy = await loadLoginPolicy(context, user!.organizationId)
-  const asked = askedSecondFactors(policy, user!.state.human?.secondFactors ?? [])
+  const asked = askedSecondFactors(policy, ownFactors(user!.state.human))
   const provable = Object.entries(factorKinds).filter(
     ([kind, { isSetUp, second }]) =>
       isSetUp(user!) || (asked.includes(kind as FactorKind) && second?.isReady(user!.state)),

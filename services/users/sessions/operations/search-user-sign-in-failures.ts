@@ -41,6 +41,7 @@ interface FailureRow {
 const causes: Record<FailureCause, SignInFailureCause> = {
   'password-wrong': SignInFailureCause.SIGN_IN_FAILURE_CAUSE_PASSWORD_WRONG,
   'code-wrong': SignInFailureCause.SIGN_IN_FAILURE_CAUSE_CODE_WRONG,
+  'passkey-refused': SignInFailureCause.SIGN_IN_FAILURE_CAUSE_PASSKEY_REFUSED,
   'user-not-active': SignInFailureCause.SIGN_IN_FAILURE_CAUSE_USER_NOT_ACTIVE,
   throttled: SignInFailureCause.SIGN_IN_FAILURE_CAUSE_THROTTLED,
 }

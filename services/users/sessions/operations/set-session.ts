@@ -1,15 +1,27 @@
-import type { SetSessionRequest, SetSessionResponse } from '#gen/roster/users/v1/session_service'
+import {
+  type SetSessionRequest,
+  type SetSessionResponse,
+  UserVerificationRequirement,
+  type WebAuthNChallenge,
+} from '#gen/roster/users/v1/session_service'
+import { readNow } from '#lib/database/database'
 import type { Violation } from '#lib/errors'
 import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
+import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { checkTemplate, linkTargets } from '../../directory/email/link.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
 import type { FactorKind } from '../events/session.ts'
 import { notAvailable } from '../factors/otp-email/otp-email.ts'
 import { sendCode } from '../factors/otp-email/send-code.ts'
+import { factorKinds } from '../factors/kinds.ts'
+import { refused } from '../factors/passkey/ceremony.ts'
+import { makeChallenge } from '../factors/passkey/challenge.ts'
+import { requestOptions } from '../factors/passkey/options.ts'
+import { relyingParty } from '../factors/passkey/relying-party.ts'
 import { factors } from '../factors/registry.ts'
-import { completing } from '../half-done-sessions.ts'
+import { completing, detailsOf } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import { findPresented, type PresentedSession } from '../presented-session.ts'
@@ -20,8 +32,12 @@ import { surplusSessions } from '../surplus.ts'
 
 export const setSession = {
   check({ config }: Context, request: SetSessionRequest): Violation[] {
-    const { otpEmail } = request
-    const [first, second] = [...codesIn(request).map(([, field]) => field), ...(otpEmail ? ['otpEmail'] : [])]
+    const { otpEmail, webAuthN } = request
+    const [first, second] = [
+      ...proofsIn(request).map(([, field]) => field),
+      ...(otpEmail ? ['otpEmail'] : []),
+      ...(webAuthN ? ['webAuthN'] : []),
+    ]
     const delivery = otpEmail?.delivery
     const template = delivery?.$case === 'sendCode' ? delivery.value.urlTemplate : undefined
     return [
@@ -34,6 +50,7 @@ export const setSession = {
             linkTargets(config, true),
             'otpEmail.sendCode.urlTemplate',
           )),
+      ...(webAuthN ? faultsOfChallenge(config, webAuthN) : []),
       ...faultsOfLifetime(request),
     ]
   },
@@ -49,10 +66,11 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
   const user = known && (await findUserById(context, known.userId))
   if (!user) throw sessionNotFound()
   if (request.otpEmail) return challenge(context, request, { presented, user }, call)
-  const [kind, , text] = codesIn(request)[0]!
+  if (request.webAuthN) return challengePasskey(context, request, { presented, user })
+  const [kind, , text] = proofsIn(request)[0]!
   const whole = 'whole' in presented ? presented.whole : undefined
   // A second factor comes to a first one.
-  if (kind !== 'password' && !whole) throw notAvailable()
+  if (!factorKinds[kind].isFirst && !whole) throw notAvailable()
   const proved = await factors[kind].check(
     context,
     {
@@ -60,9 +78,11 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
       find: () => findUserById(context, user.userId),
       text,
       session: whole && { id: whole.id, browserId: undefined },
+      asked: { binding: { for: 'session', sessionId, userId: user.userId } },
     },
     call,
   )
+  if (!whole && proved.check?.second) throw notAvailable()
   const lifetime = secondsOf(request.lifetime)
   const { sessionId: _, ...recorded } = await recordFactor(
     context,
@@ -82,9 +102,11 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
 }
 
 // What of the request proves which factor, and its field.
-function codesIn({ password, totpCode = '', otpEmailCode, recoveryCode = '' }: SetSessionRequest) {
+function proofsIn(request: SetSessionRequest) {
+  const { password, totpCode = '', otpEmailCode, recoveryCode = '', credentialAssertionData: credential } = request
   const all: [FactorKind, string, string][] = [
     ['password', 'password', password],
+    ['passkey', 'credentialAssertionData', credential ? JSON.stringify(credential) : ''],
     ['totp', 'totpCode', totpCode],
     ['otp-email', 'otpEmailCode', otpEmailCode],
     ['recovery-code', 'recoveryCode', recoveryCode],
@@ -108,7 +130,54 @@ async function challenge(
     sessionToken,
     expirationDate: new Date(state.expiresAt),
     details: details(presented.whole),
-    challenges: code === undefined ? undefined : { otpEmail: code },
+    challenges: code === undefined ? undefined : { otpEmail: code, webAuthN: undefined },
     missingFactors: missingMethods(await loadLoginPolicy(context, user.organizationId), user.state, state),
+  }
+}
+
+function faultsOfChallenge(
+  config: Config,
+  { domain, userVerificationRequirement: wanted }: WebAuthNChallenge,
+): Violation[] {
+  const { id } = relyingParty(config)
+  const refuse = (field: string, description: string) => [{ field: `webAuthN.${field}`, description }]
+  return [
+    ...(domain === id ? [] : refuse('domain', `must be ${id}`)),
+    ...(verification[wanted] ? [] : refuse('userVerificationRequirement', 'must be chosen')),
+  ]
+}
+
+const verification: Partial<Record<UserVerificationRequirement, 'required' | 'preferred' | 'discouraged'>> = {
+  [UserVerificationRequirement.USER_VERIFICATION_REQUIREMENT_REQUIRED]: 'required',
+  [UserVerificationRequirement.USER_VERIFICATION_REQUIREMENT_PREFERRED]: 'preferred',
+  [UserVerificationRequirement.USER_VERIFICATION_REQUIREMENT_DISCOURAGED]: 'discouraged',
+}
+
+// Nothing is stored, so there is no event. The session and its token stay.
+async function challengePasskey(
+  context: Context,
+  { sessionId, sessionToken, webAuthN }: SetSessionRequest,
+  { presented, user }: { presented: PresentedSession; user: LoginUser },
+): Promise<SetSessionResponse> {
+  const { keys, config, sql } = context
+  const policy = await loadLoginPolicy(context, user.organizationId)
+  const { id: rpId } = relyingParty(config)
+  const wanted = verification[webAuthN!.userVerificationRequirement]!
+  const verifies = wanted === 'required'
+  const passkeys = (user.state.human?.passkeys ?? []).filter(
+    (one) => one.rpId === rpId && !(verifies && one.secondOnly),
+  )
+  if (!policy.allowPasskeys || passkeys.length === 0 || (!verifies && !('whole' in presented)))
+    throw refused('not-allowed')
+  const binding = { for: 'session' as const, sessionId, userId: user.userId }
+  const challenge = makeChallenge(keys, binding, { verifies }, await readNow(sql))
+  const options = { publicKey: requestOptions(rpId, challenge, wanted, passkeys) }
+  const state = 'whole' in presented ? presented.whole.state : undefined
+  return {
+    sessionToken,
+    expirationDate: 'whole' in presented ? new Date(presented.whole.state.expiresAt) : presented.halfDone.expiresAt,
+    details: 'whole' in presented ? details(presented.whole) : detailsOf(presented.halfDone),
+    challenges: { webAuthN: { publicKeyCredentialRequestOptions: options }, otpEmail: undefined },
+    missingFactors: missingMethods(policy, user.state, state ?? { factors: [] }),
   }
 }

@@ -96,6 +96,7 @@ function given(
     forceMfa,
     secondFactors: serving,
     allowRegister,
+    allowPasskeys,
     hidePasswordReset,
     tellOfSignIns,
     defaultRedirectUri,
@@ -114,6 +115,7 @@ function given(
     // In one order, so that the same settings are the same.
     secondFactors: kinds && { kinds: secondFactors.filter((kind) => kinds.includes(kind)) },
     allowRegister,
+    allowPasskeys,
     hidePasswordReset,
     tellOfSignIns,
     defaultRedirectUri,

@@ -1,6 +1,7 @@
 import type { AccountPage } from '#gen/roster/users/v1/sign_in_service'
 import { apart, type Shown, strong } from '../form.ts'
 import { html, type Html, type Part } from '../html.ts'
+import { newPasskeyScript } from '../new-passkey.ts'
 import { timesScript } from '../local-times.ts'
 import { passwordScript } from '../password-field.ts'
 import { type Document, frame } from '../shell.ts'
@@ -25,6 +26,7 @@ const sections: [path: string, title: TextKey][] = [
 const steps: Record<string, string> = {
   email: '',
   password: 'sign-in',
+  passkeys: 'sign-in',
   authenticator: 'sign-in',
   'recovery-codes': 'sign-in',
   removal: 'data',
@@ -62,7 +64,8 @@ export function accountFrame(shown: AccountShown, content: Part): Document {
   return frame(language, text.account, body, {
     windowTitle: `${title} – ${text.account}`,
     ...(page.section === 'password' && { script: passwordScript }),
-    ...(['activity', 'apps'].includes(page.section) && { script: timesScript }),
+    ...(['activity', 'apps', 'sign-in'].includes(page.section) && { script: timesScript }),
+    ...(page.section === 'passkeys' && { script: timesScript + newPasskeyScript }),
   })
 }
 

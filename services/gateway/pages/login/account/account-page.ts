@@ -7,6 +7,7 @@ import { activityPart } from './activity.ts'
 import { appsPart } from './apps.ts'
 import { emailPart } from './email.ts'
 import { passwordPart } from './password.ts'
+import { passkeysPart } from './passkeys.ts'
 import { profilePart } from './profile.ts'
 import { removalPart } from './removal.ts'
 import { authenticatorPart, recoveryCodesPart } from './second-factors.ts'
@@ -23,6 +24,7 @@ const parts: Record<string, (shown: AccountShown) => Part> = {
   password: passwordPart,
   authenticator: authenticatorPart,
   'recovery-codes': recoveryCodesPart,
+  passkeys: passkeysPart,
   removal: removalPart,
 }
 

@@ -15,6 +15,9 @@ const good: Record<string, TextKey> = {
   'factor-removed': 'factorRemoved',
   'codes-removed': 'recoveryCodesRemoved',
   'signed-out': 'otherSignedOut',
+  'passkey-added': 'passkeyAdded',
+  'passkey-hidden': 'passkeyHidden',
+  'passkey-removed': 'passkeyRemoved',
 }
 
 const bad: Record<string, TextKey> = {
@@ -33,6 +36,15 @@ const bad: Record<string, TextKey> = {
   'password-common': 'passwordTooCommon',
   'last-owner': 'lastOwner',
   'address-new': 'addressNew',
+  'passkey-late': 'passkeyLate',
+  'passkey-unverified': 'passkeyUnverified',
+  'passkey-invalid': 'passkeyInvalid',
+  'passkey-exists': 'passkeyExists',
+  'passkey-full': 'passkeysFull',
+  'passkey-not-allowed': 'passkeysNotAllowed',
+  'passkey-last': 'passkeyLast',
+  'passkey-by-mail': 'passkeysByMail',
+  'passkey-name-invalid': 'passkeyNameInvalid',
 }
 
 /** What a page says of the form before. A word that comes from elsewhere says nothing. */

@@ -1,4 +1,5 @@
 import { html, type Html } from '../html.ts'
+import { passkeyList } from './passkeys.ts'
 import { type AccountShown, pathTo } from './account-frame.ts'
 import { secondFactorsList } from './second-factors.ts'
 
@@ -9,5 +10,5 @@ export function signInPart(shown: AccountShown): Html {
     <ul class="list">
       <li><strong>${text.password}</strong><br /><a href="${pathTo(shown, 'password')}">${text.changePassword}</a></li>
     </ul>
-    ${secondFactorsList(shown)}`
+    ${passkeyList(shown)} ${secondFactorsList(shown)}`
 }

@@ -1,11 +1,12 @@
 import { FactorWay } from '#gen/roster/users/v1/sign_in_service'
-import { isOwn, type Shown } from '../form.ts'
+import { addressOf, isOwn, type Shown } from '../form.ts'
 import { html, type Part } from '../html.ts'
 import type { TextKey } from '../texts.ts'
 
-type Way = [action: string, text: TextKey]
+type Way = [action: string, text: TextKey, form?: 'passkey']
 
 const ways: Partial<Record<FactorWay, Way>> = {
+  [FactorWay.FACTOR_WAY_PASSKEY]: ['ask', 'usePasskey', 'passkey'],
   [FactorWay.FACTOR_WAY_TOTP]: ['by-totp', 'byTotp'],
   [FactorWay.FACTOR_WAY_MAIL]: ['by-mail', 'byMail'],
   [FactorWay.FACTOR_WAY_RECOVERY_CODE]: ['by-recovery-code', 'byRecoveryCode'],
@@ -13,18 +14,34 @@ const ways: Partial<Record<FactorWay, Way>> = {
 
 const setUp: Way = ['set-up', 'setUpApp']
 
-/** The buttons of a page of a second factor that lead elsewhere. `isMain`: there is nothing else to do on it. */
+/**
+ * The buttons of a page of a second factor that lead elsewhere. `isMain`: there is nothing else to do on it. `at`: the form
+ * that the page has.
+ */
 export function waysOut(
   shown: Shown,
-  { ways: others, maySetUp = false, isMain = false }: { ways: FactorWay[]; maySetUp?: boolean; isMain?: boolean },
+  {
+    ways: others,
+    maySetUp = false,
+    isMain = false,
+    at = 'code',
+  }: { ways: FactorWay[]; maySetUp?: boolean; isMain?: boolean; at?: 'code' | 'passkey' },
 ): Part {
   const { text } = shown.language
   const offered = [...others.flatMap((way) => (ways[way] ? [ways[way]] : [])), ...(maySetUp ? [setUp] : [])]
   return [
     offered.length > 0 && html`<p class="hint">${text.anotherWay}</p>`,
     offered.map(
-      ([action, key]) =>
-        html`<button class="other" name="action" value="${action}" formnovalidate>${text[key]}</button>`,
+      ([action, key, to = 'code']) =>
+        html`<button
+          class="other"
+          ${to !== at && html`formaction="${addressOf(shown.requestId)}/${to}"`}
+          name="action"
+          value="${action}"
+          formnovalidate
+        >
+          ${text[key]}
+        </button>`,
     ),
     html`<button ${!isMain && html`class="text"`} name="action" value="another-account" formnovalidate>
         ${text.otherAccount}

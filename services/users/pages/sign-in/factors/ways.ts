@@ -1,10 +1,11 @@
 import { FactorWay } from '#gen/roster/users/v1/sign_in_service'
 import type { SecondFactorKind } from '../../../directory/events/human.ts'
 import type { Candidate } from '../../../openid/authorization/candidates.ts'
-import { maySetUp, provable } from '../../../sessions/factors/asked-first.ts'
+import { areSecond, maySetUp, provable } from '../../../sessions/factors/asked-first.ts'
 import type { FactorKind } from '../../../sessions/events/session.ts'
 
 const ways: Partial<Record<FactorKind, FactorWay>> = {
+  passkey: FactorWay.FACTOR_WAY_PASSKEY,
   totp: FactorWay.FACTOR_WAY_TOTP,
   'otp-email': FactorWay.FACTOR_WAY_MAIL,
   'recovery-code': FactorWay.FACTOR_WAY_RECOVERY_CODE,
@@ -13,7 +14,7 @@ const ways: Partial<Record<FactorKind, FactorWay>> = {
 /** The second factors of which a person lacks one; none: another factor comes first, or nothing is missing. */
 export function lackedSecondFactors({ verdict }: Pick<Candidate, 'verdict'>): readonly FactorKind[] {
   const lack = 'missing' in verdict ? verdict.missing[0] : undefined
-  return lack?.what === 'factor' && lack.kinds.every((kind) => kind in ways) ? lack.kinds : []
+  return lack?.what === 'factor' && areSecond(lack.kinds) ? lack.kinds : []
 }
 
 /** What else than this the person may use. */

@@ -1,0 +1,61 @@
+export type PasskeyEvent =
+  | { type: 'passkey.added'; payload: NewPasskey }
+  | { type: 'passkey.renamed'; payload: { passkeyId: string; name: string } }
+  | { type: 'passkey.removed'; payload: { passkeyId: string } }
+  /** Its counter did not go forward. */
+  | { type: 'passkey.refused'; payload: { passkeyId: string } }
+  /** Whoever has the link adds a passkey without a sign-in. */
+  | { type: 'passkey.link.created'; payload: { codeId: string; delivery: 'mailed' | 'returned'; expiresAt: string } }
+
+interface NewPasskey extends Omit<Passkey, 'id' | 'createdAt'> {
+  passkeyId: string
+  /** The code of the link that it was made by. */
+  codeId?: string
+}
+
+/** A credential of WebAuthn. Its texts without words are in base64url. */
+export interface Passkey {
+  id: string
+  /** As the person calls it. */
+  name: string
+  credentialId: string
+  /** A COSE key. */
+  publicKey: string
+  /** What its authenticator knows the user by: random. All of a user have the same, but for those made at once. */
+  userHandle: string
+  /** The domain that it serves, and no other. */
+  rpId: string
+  /** The model of its authenticator, as that says. */
+  aaguid: string
+  transports: string[]
+  /** It can be found without the name of its user. Missing: the browser did not say. */
+  discoverable?: boolean
+  /** A provider may keep copies of it. */
+  backupEligible: boolean
+  /** It was made as a second factor alone: it opens no session, and the user is asked for it after a password. */
+  secondOnly?: boolean
+  /** RFC 3339. */
+  createdAt: string
+}
+
+/** Those that open a session. */
+export function firstPasskeys(human: { passkeys?: Passkey[] } | undefined): Passkey[] {
+  return (human?.passkeys ?? []).filter(({ secondOnly }) => !secondOnly)
+}
+
+export function evolvePasskeys(passkeys: Passkey[], event: PasskeyEvent, at: Date): Passkey[] {
+  switch (event.type) {
+    case 'passkey.added': {
+      const { passkeyId: id, codeId: _, ...facts } = event.payload
+      return [...passkeys, { id, ...facts, createdAt: at.toISOString() }]
+    }
+    case 'passkey.renamed': {
+      const { passkeyId, name } = event.payload
+      return passkeys.map((one) => (one.id === passkeyId ? { ...one, name } : one))
+    }
+    case 'passkey.removed':
+      return passkeys.filter(({ id }) => id !== event.payload.passkeyId)
+    default:
+      return passkeys
+  }
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import { RosterError } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { firstPasskeys, type Passkey } from '../../directory/events/passkeys.ts'
+import type { User, UserEvent } from '../../directory/events/user.ts'
+import { findUserById } from '../../directory/login-names/login-user.ts'
+import { existing } from '../../directory/states/user-state.ts'
+import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
+
+/** NOT_FOUND PASSKEY_NOT_FOUND. */
+export function renamePasskey(
+  context: Context,
+  { userId, passkeyId, name }: { userId: string; passkeyId: string; name: string },
+  call: Call,
+) {
+  return change(context, { userId, passkeyId }, 'renamed', call, (passkey) =>
+    passkey.name === name ? undefined : { type: 'passkey.renamed', payload: { passkeyId, name } },
+  )
+}
+
+/**
+ * A passkey serves no more. NOT_FOUND PASSKEY_NOT_FOUND, also where it is none `of` these; FAILED_PRECONDITION LAST_FACTOR:
+ * the user has no password and no other.
+ */
+export async function removePasskey(
+  context: Context,
+  { userId, passkeyId, of }: { userId: string; passkeyId: string; of?: (passkey: Passkey) => boolean },
+  call: Call,
+) {
+  const hasPassword = ((await findUserById(context, userId))?.hash ?? null) !== null
+  return change(context, { userId, passkeyId, of }, 'removed', call, (passkey, { human }) => {
+    const others = firstPasskeys(human).filter(({ id }) => id !== passkeyId)
+    if (!passkey.secondOnly && !hasPassword && others.length === 0)
+      throw new RosterError('FAILED_PRECONDITION', 'LAST_FACTOR', 'The user could not sign in any more.')
+    return { type: 'passkey.removed', payload: { passkeyId } }
+  })
+}
+
+async function change(
+  context: Context,
+  { userId, passkeyId, of }: { userId: string; passkeyId: string; of?: ((passkey: Passkey) => boolean) | undefined },
+  what: 'renamed' | 'removed',
+  call: Call,
+  decide: (passkey: Passkey, user: User) => UserEvent | undefined,
+) {
+  const mailId = randomUUID()
+  const isOwn = call.caller.userId === userId
+  const store = (isTold: boolean) =>
+    context.store.execute({
+      aggregate: { type: 'user', id: userId },
+      call,
+      decide({ state, organizationId }: Aggregate<User>, now): Decision<UserEvent, ReturnType<typeof noticeOf>> {
+        const user = existing(state)
+        const passkey = user.human?.passkeys?.find((one) => one.id === passkeyId && (of?.(one) ?? true))
+        if (!passkey) throw new RosterError('NOT_FOUND', 'PASSKEY_NOT_FOUND', 'The user has no such passkey.')
+        const event = decide(passkey, user)
+        if (!event) return { events: [], answer: undefined }
+        const notice = isTold
+          ? noticeOf(context, what, user.human!, { userId, organizationId, mailId, isOwn }, now)
+          : undefined
+        return { events: [event], ...(notice && { writes: notice.writes, uses: notice.uses }), answer: notice }
+      },
+      respond: ({ after, answer }) => ({ details: details(after), notice: answer }),
+    })
+  const { notice, ...answer } = await withoutNotice(store, isOwn)
+  settleNotice(context, notice)
+  return answer
+}

@@ -1,0 +1,53 @@
+import { RosterError } from '#lib/errors'
+import { readNow } from '#lib/database/database'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import type { Human } from '../../directory/events/human.ts'
+import type { User } from '../../directory/events/user.ts'
+import type { Session } from '../events/session.ts'
+import { freshFor } from '../fresh-session.ts'
+import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { type CheckedFactor, checkedFactors, lastFirstFactor } from '../login-policy/login-policy.ts'
+import { missingMethods } from '../session-tokens.ts'
+
+/**
+ * A mailed code gave the person the password, and nothing else was proved: that changes no factor, or who has the mailbox
+ * would soon have all of them.
+ */
+export function provedMailboxAlone(human: Human | undefined, checked: readonly Pick<CheckedFactor, 'kind'>[]): boolean {
+  return human?.passwordByMail === true && checked.every(({ kind }) => kind === 'password' || kind === 'otp-email')
+}
+
+export function mailboxAlone(): RosterError {
+  return new RosterError(
+    'FAILED_PRECONDITION',
+    'MAILBOX_ALONE',
+    'The session stands on a mailed code alone, which changes no factor.',
+  )
+}
+
+/**
+ * The caller's own session has a first factor of late, and lacks none: a token that somebody stole adds no passkey.
+ * FAILED_PRECONDITION FACTOR_NOT_FRESH, MAILBOX_ALONE.
+ */
+export async function requireFreshFactor(context: Context, { caller }: Call): Promise<void> {
+  const notFresh = new RosterError(
+    'FAILED_PRECONDITION',
+    'FACTOR_NOT_FRESH',
+    'The session of the caller has no first factor that was checked within the last ten minutes.',
+  )
+  const [session, user, policy, now] = await Promise.all([
+    caller.sessionId === '' || caller.authorizationId !== undefined
+      ? undefined
+      : context.store.load<Session>('session', caller.sessionId),
+    context.store.load<User>('user', caller.userId),
+    loadLoginPolicy(context, caller.organizationId),
+    readNow(context.sql),
+  ])
+  if (!session || !user || session.state.ended || session.state.userId !== caller.userId) throw notFresh
+  const checked = checkedFactors(session.state).map((factor) => ({ ...factor, at: new Date(factor.at) }))
+  const last = lastFirstFactor(checked)
+  const isFresh = last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
+  if (!isFresh || missingMethods(policy, user.state, session.state).length > 0) throw notFresh
+  if (provedMailboxAlone(user.state.human, checked)) throw mailboxAlone()
+}
