@@ -217,7 +217,7 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
     const { page, device } = await elsewhere(mine, request())
     await enter(page, person)
     await page.getByRole('heading', { name: 'Confirm with a passkey' }).waitFor()
-    await page.getByRole('button', { name: 'Send me a code' }).waitFor()
+    await page.getByRole('button', { name: 'Get a code by email' }).waitFor()
     await device.touches(true)
     await button(page).click()
     await page.getByText('arrived').waitFor()

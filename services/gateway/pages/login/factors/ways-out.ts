@@ -33,13 +33,7 @@ export function waysOut(
     offered.length > 0 && html`<p class="hint">${text.anotherWay}</p>`,
     offered.map(
       ([action, key, to = 'code']) =>
-        html`<button
-          class="other"
-          ${to !== at && html`formaction="${addressOf(shown.requestId)}/${to}"`}
-          name="action"
-          value="${action}"
-          formnovalidate
-        >
+        html`<button class="other" name="action" value="${action}" ${formAt(shown, to, at)} formnovalidate>
           ${text[key]}
         </button>`,
     ),
@@ -48,4 +42,9 @@ export function waysOut(
       </button>
       ${!isOwn(shown) && html`<button class="text" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,
   ]
+}
+
+// Where a button sends its form to. None: where the form goes.
+function formAt({ requestId }: Shown, to: string, at: string): Part {
+  return to !== at && html`formaction="${addressOf(requestId)}/${to}"`
 }

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IssueTokenRequest as codec } from '#gen/roster/users/v1/oauth_service'
-import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { FactorWay, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { shiftClock } from '#test/support/shift-clock'
 import { issueToken } from '../../../openid/operations/issue-token.ts'
 import { redirectUri, requestOf, said, told } from '../../../openid/authorization/testing/visitors.ts'
@@ -154,13 +154,13 @@ describe('after a password', () => {
     await allow({ allowPasskeys: true, forceMfa: true })
     const visitor = arrive()
     let page = await visitor.signIn(await visitor.begin(), person.userName)
-    expect(page.answer).toMatchObject({ $case: 'passkey', value: { mayUseCode: true } })
+    expect(page.answer).toMatchObject({ $case: 'passkey', value: { ways: [FactorWay.FACTOR_WAY_MAIL] } })
     expect(
       await users.sql`select from unsent_mails where user_id = ${person.userId} and kind = 'otp-email'`,
     ).toHaveLength(0)
     expect(asked(page)).toMatchObject({ userVerification: 'preferred', allowCredentials: [{ id: authenticator.id }] })
     page = await visitor.mail(page)
-    expect(page.answer).toMatchObject({ $case: 'code', value: { isSent: true, mayUsePasskey: true } })
+    expect(page.answer).toMatchObject({ $case: 'code', value: { isSent: true, ways: [FactorWay.FACTOR_WAY_PASSKEY] } })
     page = await visitor.pass(page, '', 'ask')
     // Without verification it is a second factor still.
     const claims = await idToken(await visitor.pass(page, authenticator.get(asked(page), { uv: false })))

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import type { SecondFactorKind } from '../../directory/events/human.ts'
+import { askedFirst, maySetUp, provable } from '../factors/asked-first.ts'
+import type { FactorKind } from '../events/session.ts'
+import type { Human } from '../../directory/events/human.ts'
+import type { User } from '../../directory/events/user.ts'
+import { askedSecondFactors, type CheckedFactor, defaultPolicy, missingFactors, ownFactors } from './login-policy.ts'
+
+const policy = { ...defaultPolicy, allowPasskeys: true }
+const demanding = { ...policy, forceMfa: true }
+const passkey = (secondOnly: boolean) => ({ id: 'x', rpId: 'x', ...(secondOnly && { secondOnly }) })
+const having = (secondFactors: SecondFactorKind[], passkeys: object[] = []) =>
+  ({ email: 'ada@example.com', isVerified: true, secondFactors, passkeys }) as unknown as Human
+const checked = (...kinds: (FactorKind | 'verified passkey')[]): CheckedFactor[] =>
+  kinds.map((kind) => ({
+    at: new Date(0),
+    ...(kind === 'verified passkey' ? { kind: 'passkey', userVerified: true } : { kind }),
+  }))
+
+const none = having([])
+const app = having(['totp', 'recovery-code'])
+const key = having([], [passkey(true)])
+const opens = having([], [passkey(false)])
+const appAndOpens = having(['totp', 'recovery-code'], [passkey(false)])
+const appAndKey = having(['totp'], [passkey(true)])
+
+describe('what is missing beside a password', () => {
+  test.each<[string, typeof policy, Human, FactorKind[]]>([
+    ['nothing, where nobody demands it', policy, none, []],
+    ['nothing, of who has a passkey that opens sessions', policy, opens, []],
+    ['a security key', policy, key, ['passkey']],
+    ['an app, or a passkey that the person has', policy, appAndOpens, ['passkey', 'totp', 'recovery-code']],
+    ['an app or a security key', policy, appAndKey, ['passkey', 'totp']],
+    ['what anybody can prove or set up', demanding, none, ['totp', 'otp-email']],
+    ['that, or a passkey that the person has', demanding, opens, ['passkey', 'totp', 'otp-email']],
+    ['no mailed code, of who has an app', demanding, app, ['totp', 'recovery-code']],
+    ['no passkey, where none is allowed', { ...demanding, allowPasskeys: false }, opens, ['totp', 'otp-email']],
+    ['no security key either', { ...policy, allowPasskeys: false }, key, []],
+    ['the app alone, where passkeys are no second factor', only('totp'), appAndOpens, ['totp']],
+    ['a security key, though the person has none', only('passkey'), none, ['passkey']],
+    ['likewise where no passkey is allowed', { ...only('passkey'), allowPasskeys: false }, none, ['passkey']],
+  ])('%s', (_, of, human, expected) => {
+    expect(askedSecondFactors(of, ownFactors(human))).toEqual(expected)
+    expect(missingFactors(of, ownFactors(human), checked('password'))).toEqual(expected.length > 0 ? [expected] : [])
+  })
+})
+
+function only(...secondFactors: FactorKind[]) {
+  return { ...demanding, secondFactors }
+}
+
+test.each<[CheckedFactor[], Human, boolean]>([
+  [checked('verified passkey'), appAndOpens, true],
+  [checked('verified passkey'), appAndKey, true],
+  [checked('password', 'passkey'), appAndOpens, true],
+  [checked('password', 'passkey'), app, false],
+  [checked('password', 'otp-email'), appAndOpens, false],
+  [checked('password', 'otp-email'), opens, true],
+  [checked('passkey'), opens, false],
+])('%j: whether that is enough where a second factor is demanded', (factors, human, isEnough) => {
+  expect(missingFactors(demanding, ownFactors(human), factors).length === 0).toBe(isEnough)
+})
+
+test('a verified passkey counts for nothing where none is allowed', () => {
+  const missing = missingFactors({ ...policy, allowPasskeys: false }, ownFactors(opens), checked('verified passkey'))
+  expect(missing).toEqual([['password']])
+})
+
+describe('the page', () => {
+  const user = (human: Human) => ({ human }) as User
+
+  test('of a first factor is that of the password, which asks for a passkey, too', () => {
+    const [first] = missingFactors(policy, ownFactors(opens), [])
+    expect(first).toEqual(['password', 'passkey'])
+    expect(askedFirst(first!, user(opens))).toBe('password')
+    expect(provable(first!, user(opens))).toEqual([])
+  })
+
+  test('of a second factor asks for a passkey first, and for what the person chose', () => {
+    const kinds = askedSecondFactors(policy, ownFactors(appAndOpens))
+    expect(
+      [undefined, 'totp', 'otp-email'].map((way) => askedFirst(kinds, user(appAndOpens), way as FactorKind)),
+    ).toEqual(['passkey', 'totp', 'passkey'])
+  })
+
+  test('sets no app up of a person who has a passkey, unless that counts for nothing', () => {
+    const asked = (of: typeof policy) => askedSecondFactors(of, ownFactors(opens))
+    expect(maySetUp(asked(demanding), opens)).toBe(false)
+    expect(maySetUp(asked({ ...demanding, allowPasskeys: false }), opens)).toBe(true)
+    expect(maySetUp(asked({ ...demanding, allowPasskeys: false }), none)).toBe(true)
+  })
+})
