@@ -98,10 +98,8 @@ async function run(system: System, families: Family[], flow: (typeof flows)[numb
 }
 
 function of(times: number[], part: number): string {
-  return times
-    .toSorted((a, b) => a - b)
-    [Math.floor((times.length - 1) * part)]!.toFixed(1)
-    .padStart(6)
+  const sorted = times.toSorted((a, b) => a - b)
+  return sorted[Math.floor((times.length - 1) * part)]!.toFixed(1).padStart(6)
 }
 
 function events(sql: Sql): Promise<{ count: number }[]> {

@@ -12,13 +12,12 @@ import type { Client } from '#lib/rpc/call'
 import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import type { Config } from './config.ts'
 import type { AfterResponse } from './after-response.ts'
-import type { KnownApplication } from './openid/applications/find-application.ts'
 import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
 export interface Context {
-  /** Those that this request has read: see `rememberReads`. */
-  applications?: Map<string, Promise<KnownApplication | undefined>>
+  /** What this request has read beside aggregates, by name: see `rememberReads`. */
+  remembered?: Map<string, Promise<unknown>>
   config: Config
   sql: Sql
   store: Store

@@ -17,5 +17,5 @@ export function rememberReads(context: Context): Context {
     const aggregate = await read<State>({ type, id })
     return aggregate.state === undefined ? undefined : (aggregate as Read<Existing<State>>)
   }
-  return { ...context, applications: new Map(), store: { ...context.store, read, load } }
+  return { ...context, remembered: new Map(), store: { ...context.store, read, load } }
 }

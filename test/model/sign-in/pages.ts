@@ -208,7 +208,8 @@ function onPage<Drawn extends object>(
         const isOpen = request.answer === undefined && model.time < request.until
         if (again) {
           const { code } = place.given.get(request.given!)!
-          return void expect(readPage(shown).answer?.searchParams.get('code')).toBe(code)
+          expect(readPage(shown).answer?.searchParams.get('code')).toBe(code)
+          return
         }
         if (isOpen) apply?.(model, drawn.browser, seen, drawn)
         const [former] = model.authorizations

@@ -71,17 +71,16 @@ async function askForApplication(
  * the closures again. Calls of the same moment share a statement. UNAVAILABLE STORE_UNAVAILABLE.
  */
 export function loadApplication(
-  { sql, applications }: Pick<Context, 'sql' | 'applications'>,
+  { sql, remembered }: Pick<Context, 'sql' | 'remembered'>,
   name: ApplicationName,
 ): Promise<KnownApplication | undefined> {
   const key = 'clientId' in name ? `client ${name.clientId}` : `application ${name.applicationId}`
-  let loading = applications?.get(key)
-  if (!loading) {
-    loading = loaderOf(sql)(name).then((row) =>
-      row && !('removed' in row.state) ? knownAs(row, row.state) : undefined,
-    )
-    applications?.set(key, loading)
-  }
+  const known = remembered?.get(key) as Promise<KnownApplication | undefined> | undefined
+  if (known) return known
+  const loading = loaderOf(sql)(name).then((row) =>
+    row && !('removed' in row.state) ? knownAs(row, row.state) : undefined,
+  )
+  remembered?.set(key, loading)
   return loading
 }
 

@@ -42,7 +42,7 @@ function originsOf({ application }: KnownApplication): string[] {
 
 /** Where an accepted invitation leads to, and its name. Empty: to the own account. */
 export async function findLanding(
-  context: Pick<Context, 'sql' | 'applications'>,
+  context: Pick<Context, 'sql' | 'remembered'>,
   { applicationId, landingUri = '' }: Place,
 ): Promise<{ location: string; name: string }> {
   const none = { location: '', name: '' }
