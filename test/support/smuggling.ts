@@ -109,6 +109,7 @@ const texts = [
   'another-account',
   'back',
   'rename',
+  'remove',
   'check',
   'here',
   'PROJECT_OWNER',
