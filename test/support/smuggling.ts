@@ -104,6 +104,7 @@ const texts = [
   'IAM_OWNER_VIEWER',
   'another-account',
   'back',
+  'remove',
   'check',
   'here',
   'PROJECT_OWNER',
