@@ -40,6 +40,8 @@ the new state and two events in one statement, answers, and then publishes both 
   `The **token chain** is the evented chain for an access token: it signs a JWT, and stores its hash with one event.`,
   `The **echo chain** shows the floor of a read: HTTP → NATS request → an answer from memory, of the size of a user. It reads
 no table.`,
+  `The **chains of people** show the floor of a sign-in: the same requests, signatures and hash of a password; each stores a state,
+its events and a token in one statement, and publishes the events. They know no browser and check nothing.`,
 ]
 
 const tries = [

@@ -108,8 +108,6 @@ describe.each<Kind>(['sealed', 'stored'])('a code that is %s', (kind) => {
   /** What there is before it is redeemed. */
   const before = stored ? { codes: 1, tokens: 0 } : { codes: 0, tokens: 0 }
   const refused = (reason: string) => (stored ? ['granted', `refused ${reason}`] : [`code.refused ${reason}`])
-  /** It is over before it was redeemed. */
-  const over = (reason: string) => (stored ? ['granted', `ended ${reason}`] : [`code.refused ${reason}`])
 
   test('becomes tokens once; a second use ends them, and a third says nothing new', async () => {
     const { code, happened, left } = await newCode(kind)
@@ -156,7 +154,7 @@ describe.each<Kind>(['sealed', 'stored'])('a code that is %s', (kind) => {
     const { code, happened, left } = await newCode(kind)
     await shiftClock(users.sql, '61 seconds')
     expect(await redeem(code)).toBe(invalid)
-    expect(await happened()).toEqual(over('expired'))
+    expect(await happened()).toEqual(stored ? ['granted', 'ended expired'] : ['code.refused expired'])
     expect(await left()).toEqual({ codes: 0, tokens: 0 })
   })
 
@@ -170,14 +168,14 @@ describe.each<Kind>(['sealed', 'stored'])('a code that is %s', (kind) => {
     const [code, raced] = [await newCode(kind), await newCode(kind)]
     await shut(code)
     expect(await redeem(code.code)).toBe(invalid)
-    expect(await code.happened()).toEqual(over('shut-out'))
+    expect(await code.happened()).toEqual(['granted', 'ended shut-out'])
     const { execute } = users.store
     vi.spyOn(users.store, 'execute').mockImplementationOnce(async (command) => {
       await shut(raced)
       return execute(command)
     })
     expect(await redeem(raced.code)).toBe(invalid)
-    expect(await raced.happened()).toEqual(over('shut-out'))
+    expect(await raced.happened()).toEqual(['granted', 'ended shut-out'])
     expect(await raced.left()).toEqual({ codes: 0, tokens: 0 })
   })
 

@@ -106,9 +106,13 @@ export async function redeemCode(
           return refusing(context, authorization.id, 'code', reason)
         }
 
-        function end(reason: EndReason) {
-          if (sealed) throw new Unused(sealed, reason)
-          return endAuthorization(state!, reason)
+        function end(reason: 'expired' | 'shut-out') {
+          // Long after, what came of a code that was redeemed may be gone.
+          if (sealed && reason === 'expired') throw new Unused(sealed, reason)
+          const { events, ...ended } = endAuthorization(state!, reason)
+          // What has shut out the person may be open again within the life of the code.
+          const created = sealed ? [{ type: 'granted' as const, payload: sealed.granted }] : []
+          return { ...ended, organizationId: authorization.organizationId, events: [...created, ...events] }
         }
       },
       respond: ({ answer }) => ({

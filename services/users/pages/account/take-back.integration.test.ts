@@ -105,15 +105,15 @@ test('a link restores the second factors of before the change, and until it ends
   const person = await newPerson('factors')
   const { userId } = person
   const link = await move(person, 'thief-of-factors@example.com')
-  await addOTPEmail.handle(users, { userId }, as(userId))
+  await addOTPEmail.handle(users, { userId }, administrator)
   const removal = deleteUser(users, { userId, forgetNow: false }, as(userId))
   await expect(removal).rejects.toMatchObject({ reason: 'EMAIL_CHANGE_REVOCABLE' })
   expect(await isDead(link)).toBe(false)
   expect((await person.human()).secondFactors).toEqual([])
 
-  await addOTPEmail.handle(users, { userId }, as(userId))
+  await addOTPEmail.handle(users, { userId }, administrator)
   const second = await move(person, 'second-of-factors@example.com')
-  await removeOTPEmail.handle(users, { userId }, as(userId))
+  await removeOTPEmail.handle(users, { userId }, administrator)
   expect(await isDead(second)).toBe(false)
   expect((await person.human()).secondFactors).toEqual(['otp-email'])
   await move(person, 'third-of-factors@example.com')

@@ -2,6 +2,7 @@ import { type PageAnswer, SignInError, type SignInRequest } from '#gen/roster/us
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
+import { loadApplication } from '../../openid/applications/find-application.ts'
 import { answerApplication, toPage } from '../../openid/authorization/answer.ts'
 import { codeLifetime } from '../../openid/authorization/grant-code.ts'
 import { readCode } from '../../openid/authorization/sealed-code.ts'
@@ -28,9 +29,9 @@ import { issuerOf } from '../../directory/issuer.ts'
 import { checkPassword } from '../../directory/passwords/check-password.ts'
 import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
 import type { User } from '../../directory/events/user.ts'
-import type { FactorKind } from '../../sessions/events/session.ts'
 import { askedFirst } from '../../sessions/factors/asked-first.ts'
 import { factorKinds, secondFactors } from '../../sessions/factors/kinds.ts'
+import { type FactorKind, sessionKey } from '../../sessions/events/session.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { mailCode } from './check-code.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
@@ -148,7 +149,7 @@ async function giveLatest(context: Context, request: SignInRequest, call: Call):
 async function giveAgain(
   context: Context,
   { row, browser, now }: OpenedRequest,
-  { password }: SignInRequest,
+  { loginName, password }: SignInRequest,
   call: Call,
 ): Promise<PageAnswer> {
   const page = toPage(row.id)
@@ -158,17 +159,24 @@ async function giveAgain(
   if (!sealed || !userId || now.getTime() - Date.parse(at) > codeLifetime * 1000) return page
   const hasOther = sealed.granted.factors.some(({ kind }) => kind !== 'password')
   if (!browser.isPresent && (hasOther || !isReplacedBy(context.keys, browser, userId))) return page
-  const user = await findUserById(context, userId)
-  if (!user) return page
+  const { scope } = parameters
+  const known = await loadApplication(context, { clientId: parameters.clientId })
+  const organizationId = onlyOrganization(scope, known?.application ?? {}) ?? ''
+  // Where the person was fixed, no name was typed.
+  const attempt = loginName === '' ? { loginName: userId, find: () => findUserById(context, userId) } : { loginName }
   try {
-    const attempt = { loginName: user.state.userName, password, find: () => Promise.resolve(user) }
-    await (await checkPassword(context, attempt, call)).takeBack()
+    const { user, takeBack } = await checkPassword(context, { ...attempt, password }, { ...call, organizationId })
+    await takeBack()
+    if (user.userId !== userId) return page
   } catch (error) {
     if (failureOf(error, now)) return page
     throw error
   }
-  const { sequence } = await context.store.read({ type: authorizationType, id: authorizationId! })
-  if (sequence > 0) return page
+  const [authorization, session] = await Promise.all([
+    context.store.read({ type: authorizationType, id: authorizationId! }),
+    context.store.read(sessionKey(sealed.granted.sessionId)),
+  ])
+  if (authorization.sequence > 0 || session.state?.ended !== false) return page
   const newBrowser = browser.isPresent ? '' : renewValueFor(context.keys, browser, userId).newValue
   return { ...(await branded(context, leave(context, row, code), parameters)), newBrowser }
 }

@@ -3,6 +3,7 @@ import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { decide } from '../../pages/operations/decide.ts'
+import { deleteSession } from '../operations/delete-session.ts'
 import {
   addPerson,
   noteApplication,
@@ -214,6 +215,7 @@ describe('a request is answered once:', () => {
     expect(await again(one.page, new Visitor(users))).toBe('notice 4')
     // Another person's password is none.
     expect(said(await browser.signIn(one.page, 'grace'))).toBe('notice 5')
+    expect(said(await browser.signIn(one.page, 'grace', 'ada-password'))).toBe('notice 5')
     const authorization = { type: 'authorization', id: sealedIn(users, two.code!).authorizationId }
     const { granted: payload } = sealedIn(users, two.code!)
     await users.store.execute({
@@ -225,6 +227,10 @@ describe('a request is answered once:', () => {
     await shiftClock(users.sql, '61 seconds')
     expect(await again(three.page)).toBe('notice 5')
     await shiftClock(users.sql, '0')
+    expect(await again(three.page)).toBe(three.code)
+    const { sessionId } = sealedIn(users, three.code!).granted
+    await deleteSession.handle(users, { sessionId, sessionToken: '' }, callIn('acme'))
+    expect(await again(three.page)).toBe('notice 5')
   })
 
   test('and begins again once where it expired', async () => {

@@ -5,12 +5,14 @@ import { changeFactors, type FactorChange } from '../factors/change.ts'
 import { withoutGuesses } from '../factors/guesses.ts'
 import { hasFactor } from '../factors/kinds.ts'
 import { removal } from '../factors/removal.ts'
-import { permitFactors } from '../change-factors.ts'
+import { mayAddBy, permitFactors } from '../change-factors.ts'
+import { type OwnSession, requireFreshSession } from '../fresh-session.ts'
 
 const kind = 'otp-email'
 
 /** The user is asked for a code by mail from now on. */
-export const addOTPEmail = operation('factor-added', (userId) => (human) => {
+export const addOTPEmail = operation('factor-added', (userId, own) => (human) => {
+  mayAddBy(own)(human)
   if (!human.isVerified)
     throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_VERIFIED', 'The address of the user is not verified.')
   if (hasFactor(human, kind))
@@ -21,10 +23,15 @@ export const addOTPEmail = operation('factor-added', (userId) => (human) => {
 /** The user is asked for it no more, unless the login policy demands it. */
 export const removeOTPEmail = operation('factor-removed', (userId) => (human) => removal(userId, human, kind))
 
-function operation(told: FactorChange['told'], decideFor: (userId: string) => FactorChange['decide']) {
+function operation(
+  told: FactorChange['told'],
+  decideFor: (userId: string, own: OwnSession | undefined) => FactorChange['decide'],
+) {
   return {
     permit: permitFactors,
-    handle: (context: Context, { userId }: { userId: string }, call: Call) =>
-      changeFactors(context, { userId, told, decide: decideFor(userId) }, call),
+    async handle(context: Context, { userId }: { userId: string }, call: Call) {
+      const own = await requireFreshSession(context, userId, call)
+      return changeFactors(context, { userId, told, decide: decideFor(userId, own) }, call)
+    },
   }
 }
