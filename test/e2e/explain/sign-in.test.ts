@@ -291,8 +291,8 @@ describe('what happened', () => {
     const ofSession = ['session.created']
     expect(kinds(first.events)).toEqual([
       'authorization.redeemed',
-      'authorization.refused code verifier',
       'authorization.granted',
+      'session.code.refused verifier',
       ...ofSession,
     ])
     // These say how another organization guards its project, and where the log was.
@@ -362,7 +362,7 @@ describe('of what belongs to another organization', () => {
     expect(await ask(foreign.application.appId)).toEqual(await ask('unknown'))
     expect(short(await ask('unknown'))).toBe('refused: APPLICATION_CLOSED')
     expect(short(await ask(application.appId))).toBe('PERSON')
-    await newCode(person, foreign.application, {}, openBrowser())
+    await redeem(foreign.application, await newCode(person, foreign.application, {}, openBrowser()))
     expect(short(await ask(foreign.application.appId))).toBe('PERSON')
   })
 

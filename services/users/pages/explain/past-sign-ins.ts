@@ -43,6 +43,8 @@ export async function findPastSignIns(
     cross join lateral (
       select ${eventColumns(sql)} from events
       where aggregate_type = object.type and aggregate_id = object.id
+        -- Other codes of a session went to other applications.
+        and (object.type <> 'session' or type <> 'code.refused' or payload ->> 'authorizationId' = any(${page.map(({ id }) => id)}))
       order by sequence desc limit ${mostShown}
     ) shown
     order by shown.position desc
