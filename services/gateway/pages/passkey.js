@@ -17,7 +17,7 @@
   let madeAt = Date.now()
   let pending
 
-  // The browser forgets what nobody has any more, and offers it no more.
+  // Roster does not know this credential any more: the browser stops offering it (WebAuthn Signal API).
   if (dataset.unknown && PublicKeyCredential.signalUnknownCredential)
     PublicKeyCredential.signalUnknownCredential({ rpId: options.rpId, credentialId: dataset.unknown }).catch(() => {})
 

@@ -38,7 +38,7 @@ describe('what is missing beside a password', () => {
     ['no security key either', { ...policy, allowPasskeys: false }, key, []],
     ['the app alone, where passkeys are no second factor', only('totp'), appAndOpens, ['totp']],
     ['a security key, though the person has none', only('passkey'), none, ['passkey']],
-    ['likewise where no passkey is allowed', { ...only('passkey'), allowPasskeys: false }, none, ['passkey']],
+    ['the same where the policy allows no passkeys', { ...only('passkey'), allowPasskeys: false }, none, ['passkey']],
   ])('%s', (_, of, human, expected) => {
     expect(askedSecondFactors(of, ownFactors(human))).toEqual(expected)
     expect(missingFactors(of, ownFactors(human), checked('password'))).toEqual(expected.length > 0 ? [expected] : [])
