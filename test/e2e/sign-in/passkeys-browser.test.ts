@@ -93,6 +93,20 @@ async function elsewhere(device: Awaited<ReturnType<typeof plugIn>>, link = '', 
 
 const touched = { automaticPresenceSimulation: true }
 
+// Of a browser that offers no passkeys among names. A touch would else answer that question, if it came a moment later,
+// instead of the button's.
+async function withoutAutofill(page: Page): Promise<void> {
+  await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false')
+}
+
+/** As `elsewhere`, with the button alone. */
+async function elsewhereByButton(device: Awaited<ReturnType<typeof plugIn>>) {
+  const other = await elsewhere(device, '', touched)
+  await withoutAutofill(other.page)
+  await other.page.goto(request())
+  return other
+}
+
 const button = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' })
 
 describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () => {
@@ -115,10 +129,9 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
 
   test('signs in by the button, with one touch and no name', async () => {
     const { device: mine } = await withPasskey()
-    const { page, device } = await elsewhere(mine, request())
+    const { page } = await elsewhereByButton(mine)
     const loads: string[] = []
     page.on('framenavigated', () => loads.push(page.url()))
-    await device.touches(true)
     await button(page).click()
     await page.getByText('arrived').waitFor()
     // The page of the request, which leads on, and the application.
@@ -152,10 +165,9 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
 
   test('that was removed is refused in a sentence, and the browser forgets it', async () => {
     const { person, page: account, device: mine } = await withPasskey()
-    const { page, device } = await elsewhere(mine, request())
+    const { page, device } = await elsewhereByButton(mine)
     await account.getByRole('button', { name: 'Remove' }).click()
     await account.getByText('You have none yet.').waitFor()
-    await device.touches(true)
     await button(page).click()
     await page.getByRole('alert').getByText('Nobody has this passkey here').waitFor()
     await expect.poll(() => device.credentials()).toEqual([])
@@ -185,10 +197,10 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
     const { page, device } = await elsewhere(own.device, request(), touched)
     await page.getByText('arrived').waitFor()
     await device.unplug()
-    const other = await plugIn(page, { automaticPresenceSimulation: false })
+    const other = await plugIn(page)
     await other.copy(foreign.device)
+    await withoutAutofill(page)
     await page.goto(request({ prompt: 'login' }))
-    await other.touches(true)
     await button(page).click()
     await page.getByRole('alert').getByText('No passkey was used.').waitFor()
     await page.context().close()
@@ -196,15 +208,14 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
 
   test('signs in in two tabs that wait for it', async () => {
     const { device: mine } = await withPasskey()
-    const { page, device } = await elsewhere(mine, request())
+    const { page } = await elsewhereByButton(mine)
     const second = await page.context().newPage()
-    const other = await plugIn(second, { automaticPresenceSimulation: false })
+    const other = await plugIn(second)
     await other.copy(mine)
+    await withoutAutofill(second)
     await second.goto(request())
-    await device.touches(true)
     await button(page).click()
     await page.getByText('arrived').waitFor()
-    await other.touches(true)
     await button(second).click()
     await second.getByText('arrived').waitFor()
     await page.context().close()

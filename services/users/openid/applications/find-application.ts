@@ -1,3 +1,4 @@
+import type postgres from 'postgres'
 import { batchCalls } from '#lib/batch-calls'
 import { orUnavailable, type Sql } from '#lib/database/database'
 import type { Origin } from '#lib/eventstore/command'
@@ -96,17 +97,17 @@ function loaderOf(sql: Sql) {
 async function loadRows(sql: Sql, names: ApplicationName[]): Promise<(Row | undefined)[]> {
   const clientIds = names.flatMap((name) => ('clientId' in name ? name.clientId : []))
   const ids = names.flatMap((name) => ('applicationId' in name ? name.applicationId : []))
-  // A join with the organization might read all of them.
+  // Joins might read all of a type.
+  const one = (type: string, id: postgres.PendingQuery<postgres.Row[]>) =>
+    sql`(select o.state from aggregates o where o.type = ${type} and o.id = ${id})`
   const rows = await orUnavailable(sql<Row[]>`
     select a.id, a.client_id as "clientId", a.organization_id as "organizationId", a.state,
-      a.secrets, a.secret_hash as "secretHash", roster_now() as "readAt", p.state as project, closed.state as closure, shut.state as "projectClosure",
-      (
-        select o.state from aggregates o where o.type = ${organizationType} and o.id = a.organization_id collate "C"
-      ) as organization
+      a.secrets, a.secret_hash as "secretHash", roster_now() as "readAt", p.state as project,
+      ${one(closureType, sql`'application-' || a.id`)} as closure,
+      ${one(closureType, sql`'project-' || p.id`)} as "projectClosure",
+      ${one(organizationType, sql`a.organization_id collate "C"`)} as organization
     from copies a
     join copies p on p.type = 'project' and p.id = a.state ->> 'projectId'
-    left join aggregates closed on closed.type = ${closureType} and closed.id = 'application-' || a.id
-    left join aggregates shut on shut.type = ${closureType} and shut.id = 'project-' || p.id
     where a.type = 'application' and (a.client_id = any(${clientIds}) or a.id = any(${ids}))
   `)
   return names.map((name) =>
