@@ -19,7 +19,7 @@ export type HumanEvent =
   | { type: 'profile.changed'; payload: Profile }
   /** `codeId`: the code that proved the right to it; `byMail`: it was mailed. `keptSessionId`: the session that set it. */
   | { type: 'password.changed'; payload: { codeId?: string; byMail?: true; keptSessionId?: string } }
-  | { type: 'factor.added' | 'factor.removed'; payload: { kind: SecondFactorKind } }
+  | { type: 'factor.added' | 'factor.removed' | 'factor.unlocked'; payload: { kind: SecondFactorKind } }
   /** `vouched`: another user, with permission, says that the address is the user's. */
   | {
       type: 'email.changed'

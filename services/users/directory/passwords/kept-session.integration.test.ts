@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { addPerson, noteApplication, nothingNewer, told, Visitor } from '../../openid/authorization/testing/visitors.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
-import { unlockUser } from '../operations/user/unlock-user.ts'
+import { unlockUser } from '../../sessions/operations/unlock-user.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { changePassword } from './change-password.ts'
 

@@ -10,7 +10,11 @@ import type { Facts } from '../../openid/judge/facts.ts'
 import { isAllowed, type Lack, type Reason } from '../../openid/judge/judge.ts'
 import { authorizationType } from '../../openid/events/authorization.ts'
 import { outlives } from '../../directory/events/sign-outs.ts'
-import { sentences } from './sentences.ts'
+import type { FactorKind } from '../../sessions/events/session.ts'
+import { areSecond } from '../../sessions/factors/asked-first.ts'
+import { factorKinds } from '../../sessions/factors/kinds.ts'
+import { askedSecondFactors } from '../../sessions/login-policy/login-policy.ts'
+import { demands, sentences } from './sentences.ts'
 import type { Assessment } from './assess.ts'
 
 /** The verdict in words, with what each part of it stands on. Pure. */
@@ -44,15 +48,26 @@ export function groundsOfVerdict(
 
 interface Found {
   reason: keyof typeof sentences
+  /** Default: that of the reason. */
+  sentence?: string
+  kinds?: readonly FactorKind[]
   object?: AggregateKey | undefined
   scopes?: readonly string[]
   until?: Date | undefined
 }
 
 /** A reason in words. Pure. */
-export function ground({ reason, object, scopes = [], until }: Found): SignInGround {
+export function ground({
+  reason,
+  sentence = sentences[reason],
+  object,
+  scopes = [],
+  until,
+  kinds = [],
+}: Found): SignInGround {
   const { type = '', id = '' } = object ?? {}
-  return { reason, sentence: sentences[reason], objectType: type, objectId: id, scopes: [...scopes], until }
+  const methods = kinds.map((kind) => factorKinds[kind].method)
+  return { reason, sentence, objectType: type, objectId: id, scopes: [...scopes], until, methods }
 }
 
 function lackOf(lack: Lack, facts: Facts): Found {
@@ -64,15 +79,26 @@ function lackOf(lack: Lack, facts: Facts): Found {
     case 'click':
       return { reason: SignInReason.SIGN_IN_REASON_CLICK }
     case 'factor':
-      return { reason: SignInReason.SIGN_IN_REASON_FACTOR, object: sessionOf(facts) }
+      return {
+        reason: SignInReason.SIGN_IN_REASON_FACTOR,
+        ...(areSecond(lack.kinds) && { sentence: demands[whoDemands(facts)] }),
+        object: sessionOf(facts),
+        kinds: lack.kinds,
+      }
     case 'fresh-factor':
-      return { reason: SignInReason.SIGN_IN_REASON_FRESH_FACTOR, object: sessionOf(facts) }
+      return { reason: SignInReason.SIGN_IN_REASON_FRESH_FACTOR, object: sessionOf(facts), kinds: lack.kinds }
     case 'consent': {
       const { application, user } = facts
       const object = consentKey(application!.id, user!.id)
       return { reason: SignInReason.SIGN_IN_REASON_CONSENT, object, scopes: lack.scopes }
     }
   }
+}
+
+// Whether the user would be asked for a second factor if the policy demanded none.
+function whoDemands({ policy, user }: Facts): keyof typeof demands {
+  const { secondFactors: demanded, furtherFactors: further = [] } = user!
+  return askedSecondFactors({ ...policy, forceMfa: false }, { demanded, further }).length > 0 ? 'user' : 'policy'
 }
 
 function refusalOf(

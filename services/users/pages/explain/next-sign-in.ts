@@ -1,12 +1,12 @@
 import {
   type ExplainSignInRequest,
   type NextSignIn,
+  SignInFactorState,
   type SignInGround,
   SignInOutcome,
   SignInReason,
 } from '#gen/roster/users/v1/session_service'
 import { orUnavailable, readNow } from '#lib/database/database'
-import { endOfUses } from '#lib/eventstore/end-of-uses'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { whyMailProvesNothing } from '../../directory/events/human.ts'
@@ -14,9 +14,8 @@ import type { User } from '../../directory/events/user.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
 import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { endOfThrottle } from '../../directory/rate-limits/sign-in-attempts.ts'
-import { maySetUp } from '../../sessions/factors/asked-first.ts'
+import { areSecond } from '../../sessions/factors/asked-first.ts'
 import { factorKinds } from '../../sessions/factors/kinds.ts'
-import { factors } from '../../sessions/factors/registry.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
@@ -24,6 +23,7 @@ import { findRoles } from '../../openid/tokens/scoped-roles.ts'
 import { mayRecover } from '../recovery/request-password-reset.ts'
 import type { Assessment } from './assess.ts'
 import type { NamedPerson } from './find-person.ts'
+import { type DescribedFactor, describeFactors } from './factor-states.ts'
 import { ground, groundsOfVerdict } from './grounds.ts'
 import { findWrongPasswords } from './wrong-passwords.ts'
 
@@ -43,11 +43,12 @@ export async function nextSignIn(
   if (!user) return undefined
   const verdict = assessment.next ?? assessment.verdict
   const { refusal, missing: asked } = groundsOfVerdict({ ...assessment, verdict }, request)
-  const [policy, throttledUntil, wrongPasswords, ofFactors, withoutRoles] = await Promise.all([
-    loadLoginPolicy(context, user.organizationId),
+  const lacked = lackedKinds(verdict)
+  const policy = await loadLoginPolicy(context, user.organizationId)
+  const [throttledUntil, wrongPasswords, described, withoutRoles] = await Promise.all([
     endOfThrottle(context, userId),
     findWrongPasswords(context, userId),
-    obstaclesOfFactors(context, user, lackedKinds(verdict)),
+    describeFactors(context, user, { policy, asked: lacked.flat() }),
     hasNoRoles(context, assessment, user, call),
   ])
   const { human } = user.state
@@ -57,13 +58,21 @@ export async function nextSignIn(
     ...(refusal ? [refusal] : []),
     ...(lacksPassword ? [ground({ reason: SignInReason.SIGN_IN_REASON_NO_PASSWORD, object: keyOf(user) })] : []),
     ...(fault === 'unverified' || (lacksPassword && !human?.isVerified) ? [notVerified(user)] : []),
-    ...ofFactors,
+    ...lacked.flatMap((kinds) => obstacleOfFactors(user, kinds, described) ?? []),
     ...(throttledUntil
       ? [ground({ reason: SignInReason.SIGN_IN_REASON_THROTTLED, object: keyOf(user), until: throttledUntil })]
       : []),
   ].filter(({ reason }, index, all) => all.findIndex((other) => other.reason === reason) === index)
   const mayResetPassword = await mayBeMailed(context, user, policy, call)
-  return { outcome: outcomeOf(obstacles), obstacles, asked, wrongPasswords, mayResetPassword, withoutRoles }
+  return {
+    outcome: outcomeOf(obstacles),
+    obstacles,
+    asked,
+    wrongPasswords,
+    mayResetPassword,
+    withoutRoles,
+    factors: described,
+  }
 }
 
 function outcomeOf(obstacles: SignInGround[]): SignInOutcome {
@@ -93,34 +102,43 @@ async function hasNoRoles(
 // Of each list, one kind suffices.
 function lackedKinds(verdict: Assessment['verdict']): (readonly FactorKind[])[] {
   if (verdict === 'scopes' || !('missing' in verdict)) return []
-  return verdict.missing.flatMap((lack) => (lack.what === 'factor' ? [lack.kinds] : []))
+  return verdict.missing.flatMap((lack) => (lack.what === 'factor' && areSecond(lack.kinds) ? [lack.kinds] : []))
 }
 
-async function obstaclesOfFactors(
-  context: Context,
+const [serving, waiting]: SignInFactorState[][] = [
+  [
+    SignInFactorState.SIGN_IN_FACTOR_STATE_READY,
+    SignInFactorState.SIGN_IN_FACTOR_STATE_LOCKED_IN_BROWSERS,
+    SignInFactorState.SIGN_IN_FACTOR_STATE_SET_UP_IN_SIGN_IN,
+  ],
+  [SignInFactorState.SIGN_IN_FACTOR_STATE_THROTTLED, SignInFactorState.SIGN_IN_FACTOR_STATE_MAILS_THROTTLED],
+] as const
+
+// What stands against a sign-in that asks for one of these: the least that has to change. Undefined: one of them serves.
+function obstacleOfFactors(
   user: LoginUser,
-  lacked: (readonly FactorKind[])[],
-): Promise<SignInGround[]> {
-  const found: SignInGround[] = []
-  for (const kinds of lacked) {
-    const ready = kinds.filter((kind) => factorKinds[kind].second?.isReady(user.state))
-    // Who has none sets one up in the sign-in.
-    if (ready.length === 0 && maySetUp(kinds, user.state.human)) continue
-    if (ready.length === 0) found.push(whyNotReady(user, kinds))
-    const ends = await Promise.all(
-      ready.map((kind) => endOfUses(context.sql, factors[kind].uses?.(context, user) ?? [])),
-    )
-    const until = ends.every((end) => end) ? ends.toSorted((one, other) => +one! - +other!)[0] : undefined
-    if (until) found.push(ground({ reason: SignInReason.SIGN_IN_REASON_FACTOR_THROTTLED, object: keyOf(user), until }))
-  }
-  return found
+  kinds: readonly FactorKind[],
+  described: DescribedFactor[],
+): SignInGround | undefined {
+  const asked = described.filter(({ kind }) => kinds.includes(kind))
+  const within = (states: readonly SignInFactorState[]) => asked.filter(({ state }) => states.includes(state))
+  const obstacle = (reason: Parameters<typeof ground>[0]['reason'], found: DescribedFactor[], until?: Date) =>
+    ground({ reason, object: keyOf(user), kinds: found.map(({ kind }) => kind), until })
+  if (within(serving!).length > 0) return undefined
+  const later = within(waiting!).toSorted((one, other) => +one.until! - +other.until!)
+  if (later.length > 0) return obstacle(SignInReason.SIGN_IN_REASON_FACTOR_THROTTLED, later, later[0]!.until)
+  const locked = within([SignInFactorState.SIGN_IN_FACTOR_STATE_LOCKED])
+  if (locked.length > 0) return obstacle(SignInReason.SIGN_IN_REASON_FACTOR_LOCKED, locked)
+  const elsewhere = within([SignInFactorState.SIGN_IN_FACTOR_STATE_OTHER_DOMAIN])
+  if (elsewhere.length > 0) return obstacle(SignInReason.SIGN_IN_REASON_PASSKEY_OTHER_DOMAIN, elsewhere)
+  return whyNotReady(user, kinds)
 }
 
 function whyNotReady(user: LoginUser, kinds: readonly FactorKind[]): SignInGround {
   if (whyMailProvesNothing(user.state.human) === 'password-by-mail')
     return ground({ reason: SignInReason.SIGN_IN_REASON_PASSWORD_BY_MAIL, object: keyOf(user) })
   if (kinds.includes('otp-email')) return notVerified(user)
-  return ground({ reason: SignInReason.SIGN_IN_REASON_FACTOR, object: keyOf(user) })
+  return ground({ reason: SignInReason.SIGN_IN_REASON_FACTOR, object: keyOf(user), kinds })
 }
 
 function notVerified(user: LoginUser): SignInGround {

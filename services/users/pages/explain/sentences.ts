@@ -39,4 +39,14 @@ export const sentences = {
   [SignInReason.SIGN_IN_REASON_FACTOR_THROTTLED]: 'There were too many codes of the user, or mails with them.',
   [SignInReason.SIGN_IN_REASON_NAME_OF_ANOTHER]:
     'At this application the login name means another user, or none. The name with the domain of the organization means this one.',
+  [SignInReason.SIGN_IN_REASON_FACTOR_LOCKED]:
+    'There were too many wrong codes since the last right one. An administrator can unlock the user.',
+  [SignInReason.SIGN_IN_REASON_PASSKEY_OTHER_DOMAIN]:
+    'The passkeys of the user were made for another domain, and none of them serves.',
+} as const
+
+/** Who demands a second factor. */
+export const demands = {
+  user: 'The user has a second factor, and is asked for one in each sign-in.',
+  policy: 'The login policy demands a second factor of the user.',
 } as const

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { OIDCAppType, OIDCAuthMethodType } from '#gen/roster/grants/v1/application_service'
 import { lockUser } from '../../directory/operations/user/lock-user.ts'
-import { unlockUser } from '../../directory/operations/user/unlock-user.ts'
+import { unlockUser } from '../../sessions/operations/unlock-user.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { hostOf } from '../../openid/request/redirect-uri.ts'
 import {

@@ -16,7 +16,7 @@ import { sessionNotFound } from '../sessions.ts'
 import { factorKinds } from './kinds.ts'
 
 /** So many wrong codes since the last right one, and no further one is checked. */
-const most = 100
+export const mostWrong = 100
 /** Each further so many wrong ones, the person is told, once a day. */
 const tellsAt = 5
 /** Browsers that passed a factor, of a user. */
@@ -79,6 +79,21 @@ export function withoutGuesses(userId: string, kind: SecondFactorKind): Write {
   return (sql) => sql`delete from factor_guesses where user_id = ${userId} and kind = ${kind}`
 }
 
+/** The second factors of a user that are locked: in all browsers, or in some. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function lockedFactors({ sql }: Pick<Context, 'sql'>, userId: string): Promise<SecondFactorKind[]> {
+  const rows = await orUnavailable(sql<{ kind: SecondFactorKind }[]>`
+    select distinct kind from factor_guesses where user_id = ${userId} and wrong >= ${mostWrong} order by kind
+  `)
+  return rows.map(({ kind }) => kind)
+}
+
+/** Takes the locks of some factors back. What counts within ten minutes and a day goes on. */
+export function unlocking(userId: string, kinds: readonly SecondFactorKind[]): Write {
+  return (sql) => sql`
+    update factor_guesses set wrong = 0, told_at = null where user_id = ${userId} and kind = any(${[...kinds]}::text[])
+  `
+}
+
 /**
  * Counted beside each try, right or wrong, so that tries at once are no more than others. Over all sessions, pages and
  * names of the user. RESOURCE_EXHAUSTED FACTOR_THROTTLED.
@@ -102,7 +117,7 @@ function notLocked(guesser: Guesser): Guard {
   return {
     key: JSON.stringify(['factor-guesses', guesser]),
     counted: { by: 'count_factor_guesses', of: guesser },
-    most,
+    most: mostWrong,
     full: new RosterError(
       'FAILED_PRECONDITION',
       'FACTOR_LOCKED',
