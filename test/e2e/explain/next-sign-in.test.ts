@@ -203,7 +203,8 @@ test('an explanation counts as no try, and says how many there were', async () =
 
 test('too many wrong codes are said, with the end of the wait', async () => {
   const scene = await setScene()
-  await demandTwo(scene)
+  // Else the person sets up an app instead.
+  await demandTwo(scene, { secondFactors: { types: ['SECOND_FACTOR_TYPE_OTP_EMAIL'] } })
   const { person } = scene
   const session = ok(await call('CreateSession', { loginName: person.userName, password: person.password }))
   const { sessionId, sessionToken } = session
