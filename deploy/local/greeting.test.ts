@@ -35,6 +35,14 @@ test('it names the administrator with the password, and the pages', () => {
   for (const page of ['8080/ui/account', '8080/docs', '8025']) expect(text).toContain(`http://localhost:${page}`)
 })
 
+test('it suggests a second factor for administrators, and where that is described', () => {
+  const [, anchor] = /second factor: docs\/operations.md#(\S+)/.exec(greeting(at)) ?? []
+  const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const headings = operations.match(/^## .*/gm)!.map((heading) => heading.slice(3).toLowerCase().replaceAll(' ', '-'))
+  expect(headings).toContain(anchor)
+  expect(operations).toContain('{"settings":{"forceMfaOfAdministrators":true}}')
+})
+
 // The output of such a start is a log that others read.
 test('where Roster is reached from elsewhere, the greeting shows no password, but where it is', () => {
   const text = greeting({ ...at, publicUrl: 'https://id.example.com' })

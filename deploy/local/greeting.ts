@@ -45,6 +45,8 @@ In another terminal of this folder:
   npm run example -- page     a page in the browser, and an API that it calls
   npm run roster -- status    what runs, and what waits
 
+Before others use it, let administrators need a second factor: docs/operations.md#before-others-use-it
+
 Or paste these lines:
 
 AUTH="Authorization: Bearer $(cat ${token})"; JSON='Content-Type: application/json'; N=$RANDOM

@@ -19,7 +19,7 @@ export async function authenticate(
   const token = stored?.over === undefined ? stored?.token : undefined
   const known =
     token &&
-    (token.authorizationId === undefined ? await ofUser(context, token) : await aboutPerson(context, token, call))
+    (token.authorizationId === undefined ? await ofUser(context, token, call) : await aboutPerson(context, token, call))
   if (!token || !known) {
     // For some minutes after its end it is known what it was.
     const what = stored?.over === 'expired' ? 'has expired' : 'is not valid'
@@ -46,8 +46,8 @@ export async function authenticate(
 type Ground = Pick<AuthenticateResponse, 'standsOn' | 'brief'>
 
 // All other tokens stand on their user alone; that of a session on the login policy, too.
-async function ofUser(context: Context, token: FoundToken): Promise<Ground | undefined> {
-  if (!(await isComplete(context, token))) return undefined
+async function ofUser(context: Context, token: FoundToken, call: Call): Promise<Ground | undefined> {
+  if (!(await isComplete(context, token, call))) return undefined
   return { standsOn: token.sessionId === '' ? [] : [everybodyOf(instance.id)], brief: false }
 }
 

@@ -27,8 +27,8 @@ import { evolveSession, type Session, type SessionEvent, sessionKey } from './ev
 import type { ProvedFactor } from './factors/factor.ts'
 import { isFirst } from './factors/kinds.ts'
 import { refused } from './factors/passkey/ceremony.ts'
-import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
-import { checkedFactors, checkLifetime, type LoginPolicy } from './login-policy/login-policy.ts'
+import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
+import { checkedFactors, checkLifetime, type PersonPolicy } from './login-policy/login-policy.ts'
 import { openRecord } from './records/sign-in-records.ts'
 import { missingMethods } from './session-tokens.ts'
 import { sessionNotFound, storeSession } from './sessions.ts'
@@ -50,7 +50,7 @@ export interface Target {
   /** The error where the session that goes on has changed, or is over. Default: SESSION_NOT_FOUND. */
   gone?: Error
   /** Aggregates that the writes depend on, as they were read, and the policy of the user's organization. */
-  known?: { reads: Reads; read: Read<Aggregate>[]; policy: LoginPolicy } | undefined
+  known?: { reads: Reads; read: Read<Aggregate>[]; policy: PersonPolicy } | undefined
   writes?(recorded: NewSession): Write[]
   guards?: Guard[]
 }
@@ -86,7 +86,7 @@ export async function recordFactor(
 ): Promise<RecordedFactor> {
   const { config, sql, store } = context
   const [policy, record] = await Promise.all([
-    target.known?.policy ?? loadLoginPolicy(context, organizationId),
+    target.known?.policy ?? loadPersonPolicy(context, { userId, organizationId }, { requestId, deadline }),
     openRecord(context, { userId, kind, clientId: target.clientId }, client),
   ])
   // It would open a session in which it counts for nothing.
@@ -191,7 +191,7 @@ function renewToken(
 
 // In a browser by the person's choice. A login application chooses a lifetime that others do not have.
 function isKept(
-  { keepSignedIn, passwordCheckLifetime }: LoginPolicy,
+  { keepSignedIn, passwordCheckLifetime }: PersonPolicy,
   { browserId, keep, lifetime = 0 }: Target,
 ): boolean {
   if (keepSignedIn === 'off') return false

@@ -1,25 +1,27 @@
 import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import type { ServiceCall } from '#lib/rpc/call'
 import type { Context } from '../context.ts'
 import type { User } from '../directory/events/user.ts'
 import type { FoundToken } from '../directory/tokens/token.ts'
 import type { Session } from './events/session.ts'
 import { provable } from './factors/asked-first.ts'
 import { factorKinds } from './factors/kinds.ts'
-import { loadLoginPolicy } from './login-policy/load-login-policy.ts'
-import { checkedFactors, type LoginPolicy, missingFactors, ownFactors } from './login-policy/login-policy.ts'
+import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
+import { checkedFactors, missingFactors, ownFactors, type PersonPolicy } from './login-policy/login-policy.ts'
 
 /**
  * Whether the token of a session opens anything: only where nothing is missing that the login policy and the user's own
  * second factors demand now. Any other token stands on its user alone, or is asked about by `judge`. UNAVAILABLE
- * STORE_UNAVAILABLE.
+ * STORE_UNAVAILABLE; errors of grants.
  */
 export async function isComplete(
-  context: Pick<Context, 'config' | 'store'>,
-  { sessionId, authorizationId, organizationId, user }: FoundToken,
+  context: Pick<Context, 'config' | 'store' | 'grants'>,
+  { sessionId, authorizationId, userId, organizationId, user }: FoundToken,
+  call: ServiceCall,
 ): Promise<boolean> {
   if (sessionId === '' || authorizationId !== undefined) return true
   const [policy, session] = await Promise.all([
-    loadLoginPolicy(context, organizationId),
+    loadPersonPolicy(context, { userId, organizationId }, call),
     context.store.load<Session>('session', sessionId),
   ])
   return session !== undefined && missingMethods(policy, user, session.state).length === 0
@@ -27,7 +29,7 @@ export async function isComplete(
 
 /** What is missing of a session, of which one is asked for next: of those that serve, what the user can prove. */
 export function missingMethods(
-  policy: LoginPolicy,
+  policy: PersonPolicy,
   user: User,
   session: Pick<Session, 'factors'>,
 ): AuthenticationMethodType[] {

@@ -165,6 +165,20 @@ describe('a whole session that every gateway knows', () => {
     await becomes(sessionToken, 'in')
   })
 
+  test('is refused as soon as its user gets a role, where administrators need a second factor, and counts again without it', async () => {
+    const home = await newOrganization()
+    const settings = { forceMfaOfAdministrators: true }
+    ok(await call('UpdateLoginPolicy', { settings }, admin(home)))
+    const [human, other] = [await newPerson(home), await signIn(await newPerson(home))]
+    const [{ userId }, { sessionToken: person }] = [human, await signIn(human)]
+    expect(await said(person)).toBe('in')
+    ok(await call('AddOrganizationMember', { userId, roles: ['ORG_USER_MANAGER'] }, admin(home)))
+    await becomes(person, 'TOKEN_INVALID')
+    expect(await said(other.sessionToken)).toBe('in')
+    ok(await call('RemoveOrganizationMember', { userId }, admin(home)))
+    await becomes(person, 'in')
+  })
+
   test('goes on where its second factor was checked', async () => {
     const { sessionToken } = await complete(await signIn(person))
     expect(await said(sessionToken)).toBe('in')

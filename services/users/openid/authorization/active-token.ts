@@ -21,7 +21,7 @@ export async function findActive(context: Context, text: string, call: ServiceCa
   if (!token) return undefined
   const { authorizationId } = token
   if (authorizationId === undefined)
-    return (await isComplete(context, token)) ? { token, person: undefined } : undefined
+    return (await isComplete(context, token, call)) ? { token, person: undefined } : undefined
   const person = await findPerson(context, 'token', authorizationId, call)
   return person && { token, person }
 }

@@ -8,8 +8,8 @@ import type { ProjectCopy } from '../applications/application-copy.ts'
 import type { Context } from '../../context.ts'
 import { beganSinceOpen, statuses } from '../../directory/organizations/statuses.ts'
 import type { Admission, Facts, RequestFacts } from '../judge/facts.ts'
-import { type LoginPolicy, ownFactors } from '../../sessions/login-policy/login-policy.ts'
-import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import { ownFactors, type PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { loadPersonPolicy } from '../../sessions/login-policy/load-person-policy.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { consentKey, isGiven } from '../events/consent.ts'
 import type { BrowserSession } from '../../sessions/browsers/browser-sessions.ts'
@@ -27,8 +27,7 @@ export interface SignedInUser extends RequestedApplication {
   userId: string
   organizationId: string
   access: Admission[] | undefined
-  /** Of the person's organization. */
-  policy: LoginPolicy
+  policy: PersonPolicy
 }
 
 /** What a signed-in user begins with. */
@@ -119,7 +118,7 @@ export async function loadSignedInUser(
   const [reads, access, policy] = await Promise.all([
     readFacts(context, unloaded),
     findAccess(context, unloaded.project, unloaded, call),
-    loadLoginPolicy(context, unloaded.organizationId),
+    loadPersonPolicy(context, unloaded, call),
   ])
   return { signedInUser: { ...unloaded, access, policy }, reads }
 }

@@ -2,7 +2,7 @@ import type { ApplicationCopy, Openness, ProjectCopy } from '../applications/app
 import type { Revisions } from '../events/authorization.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import type { SignOuts } from '../../directory/events/sign-outs.ts'
-import type { CheckedFactor, LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import type { CheckedFactor, PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
 
 /**
  * The stage of an authorization: with pages or without, or by a login application, while an application begins; with its code; with
@@ -41,7 +41,7 @@ export interface Facts {
   consent: { isGiven: boolean; scopes: readonly string[]; revision: number }
   /** Set while an authorization is being requested. */
   request: RequestFacts | undefined
-  policy: LoginPolicy
+  policy: PersonPolicy
 }
 
 export interface Admission {

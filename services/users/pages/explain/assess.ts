@@ -17,7 +17,7 @@ import type { Context } from '../../context.ts'
 import type { Facts } from '../../openid/judge/facts.ts'
 import { judge, type Verdict } from '../../openid/judge/judge.ts'
 import { findAskedRequest } from './asked-request.ts'
-import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import { loadPersonPolicy } from '../../sessions/login-policy/load-person-policy.ts'
 import type { Authorization, EndReason } from '../../openid/events/authorization.ts'
 import type { User } from '../../directory/events/user.ts'
 
@@ -75,7 +75,7 @@ export async function assess(
   const { project } = known
   const [access, policy] = await Promise.all([
     findAccess(context, project, { userId, organizationId }, call),
-    loadLoginPolicy(context, organizationId),
+    loadPersonPolicy(context, { userId, organizationId }, call),
   ])
   const asked = { userId, organizationId, browserId: undefined, application, project, access, policy }
   const seesProject = await sees(asked, call)

@@ -10,7 +10,7 @@ import { personScope, scopesOf } from '../../openid/tokens/person-scope.ts'
 import { readScope } from '../../openid/tokens/scope.ts'
 import { findRoles } from '../../openid/tokens/scoped-roles.ts'
 import type { Session } from '../../sessions/events/session.ts'
-import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import { loadPersonPolicy } from '../../sessions/login-policy/load-person-policy.ts'
 import { missingMethods } from '../../sessions/session-tokens.ts'
 import { describeAuthorization, whyEnded } from './explain-grant.ts'
 import type { TokenFacts } from './token-facts.ts'
@@ -93,7 +93,7 @@ async function whyOver(context: Context, { token, over }: StoredToken, call: Cal
         return whyEnded(context, found ?? { id: authorizationId, state: undefined }, 'token', call)
       }
       const [policy, session] = await Promise.all([
-        loadLoginPolicy(context, organizationId),
+        loadPersonPolicy(context, { userId, organizationId }, call),
         context.store.load<Session>('session', sessionId),
       ])
       if (!session) return { reason: TokenReason.TOKEN_REASON_TAKEN_BACK }

@@ -10,7 +10,7 @@ import { mostWrong, usesOfGuesses } from '../../sessions/factors/guesses.ts'
 import { factorKinds, hasFactor, secondFactors } from '../../sessions/factors/kinds.ts'
 import { relyingParty } from '../../sessions/factors/passkey/relying-party.ts'
 import { factors } from '../../sessions/factors/registry.ts'
-import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import type { PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
 import { factorSentences } from './factor-sentences.ts'
 
 type State = keyof typeof factorSentences
@@ -29,7 +29,7 @@ const mostRemovals = 20
 export async function describeFactors(
   context: Context,
   user: LoginUser,
-  { policy, asked }: { policy: LoginPolicy; asked: readonly FactorKind[] },
+  { policy, asked }: { policy: PersonPolicy; asked: readonly FactorKind[] },
 ): Promise<DescribedFactor[]> {
   const [wrong, removals] = await Promise.all([countWrong(context, user.userId), findRemovals(context, user.userId)])
   const shown = secondFactors.filter((kind) => asked.includes(kind) || owns(user, kind) || removals.has(kind))
@@ -63,7 +63,7 @@ function whyNotNow(
   { config }: Context,
   user: LoginUser,
   kind: FactorKind,
-  { policy, asked, removedDate }: { policy: LoginPolicy; asked: readonly FactorKind[]; removedDate: Date | undefined },
+  { policy, asked, removedDate }: { policy: PersonPolicy; asked: readonly FactorKind[]; removedDate: Date | undefined },
 ): Described | undefined {
   const { human } = user.state
   const isAsked = asked.includes(kind)
@@ -88,7 +88,7 @@ function whyNotNow(
 }
 
 // A passkey in place of a password is no second factor, and serves all the same.
-function isAllowed({ allowPasskeys, secondFactors: allowed }: LoginPolicy, kind: FactorKind): boolean {
+function isAllowed({ allowPasskeys, secondFactors: allowed }: PersonPolicy, kind: FactorKind): boolean {
   return kind === 'passkey' ? allowPasskeys : allowed.includes(kind)
 }
 

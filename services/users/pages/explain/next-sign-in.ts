@@ -17,8 +17,8 @@ import { endOfThrottle } from '../../directory/rate-limits/sign-in-attempts.ts'
 import { areSecond } from '../../sessions/factors/asked-first.ts'
 import { factorKinds } from '../../sessions/factors/kinds.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
-import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
-import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { loadPersonPolicy } from '../../sessions/login-policy/load-person-policy.ts'
+import type { PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
 import { findRoles } from '../../openid/tokens/scoped-roles.ts'
 import { mayRecover } from '../recovery/request-password-reset.ts'
 import type { Assessment } from './assess.ts'
@@ -44,7 +44,7 @@ export async function nextSignIn(
   const verdict = assessment.next ?? assessment.verdict
   const { refusal, missing: asked } = groundsOfVerdict({ ...assessment, verdict }, request)
   const lacked = lackedKinds(verdict)
-  const policy = await loadLoginPolicy(context, user.organizationId)
+  const policy = await loadPersonPolicy(context, user, call)
   const [throttledUntil, wrongPasswords, described, withoutRoles] = await Promise.all([
     endOfThrottle(context, userId),
     findWrongPasswords(context, userId),
@@ -150,7 +150,7 @@ const keyOf = ({ userId }: LoginUser) => ({ type: 'user', id: userId })
 async function mayBeMailed(
   context: Context,
   { userId, state }: LoginUser & { state: User },
-  { hidePasswordReset }: LoginPolicy,
+  { hidePasswordReset }: PersonPolicy,
   call: Call,
 ): Promise<boolean> {
   if (hidePasswordReset || !mayRecover(context, { state }, await orUnavailable(readNow(context.sql)))) return false

@@ -9,6 +9,8 @@ export type LoginPolicyEvent = { type: 'changed'; payload: LoginPolicySettings }
 export interface LoginPolicySettings {
   /** An organization cannot loosen it. */
   forceMfa?: boolean
+  /** Nor this one. */
+  forceMfaOfAdministrators?: boolean
   /** Those that serve as a second factor. An organization cannot widen them. */
   secondFactors?: { kinds: SecondFactorKind[] }
   allowRegister?: boolean

@@ -1,10 +1,13 @@
 import { instance } from '#lib/instance'
 import type { Context } from '../../context.ts'
-import { type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
+import { type KeepSignedIn, type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
 import { isWayOut, secondFactors } from '../factors/kinds.ts'
 import { defaultPolicy, type LoginPolicy } from './login-policy.ts'
 
-/** The policy of an organization, or of the instance, as it is now. UNAVAILABLE STORE_UNAVAILABLE. */
+/**
+ * The policy of an organization, or of the instance, as it is now. What is asked of one person says `loadPersonPolicy`.
+ * UNAVAILABLE STORE_UNAVAILABLE.
+ */
 export async function loadLoginPolicy(
   { config, store }: Pick<Context, 'config' | 'store'>,
   organizationId: string,
@@ -12,25 +15,46 @@ export async function loadLoginPolicy(
   const [ofInstance, own] = await Promise.all(
     [instance.id, organizationId].map((id) => store.load<LoginPolicySettings>(loginPolicyType, id)),
   )
-  const policy = { ...defaultPolicy, ...ofInstance?.state, ...own?.state }
-  const forceMfa = ofInstance?.state.forceMfa === true || own?.state.forceMfa === true
+  return policyOf(ofInstance?.state, own?.state, config)
+}
+
+/** What an organization sets beside the instance: in what secures a sign-in, the stricter of both holds. Pure. */
+export function policyOf(
+  ofInstance: LoginPolicySettings = {},
+  own: LoginPolicySettings = {},
+  { SESSION_LIFETIME, KEPT_SESSION_LIFETIME }: Pick<Context['config'], 'SESSION_LIFETIME' | 'KEPT_SESSION_LIFETIME'>,
+): LoginPolicy {
+  const policy = { ...defaultPolicy, ...ofInstance, ...own }
+  const all = [ofInstance, own]
+  const isSet = (name: 'forceMfa' | 'forceMfaOfAdministrators' | 'hidePasswordReset') => all.some((one) => one[name])
   // An operator may have made sessions shorter since.
-  const atMost = (lifetime: number) => Math.min(policy.passwordCheckLifetime, lifetime)
+  const atMost = (lifetime: number) =>
+    Math.min(...all.map(({ passwordCheckLifetime = Infinity }) => passwordCheckLifetime), lifetime)
   return {
     ...policy,
-    forceMfa,
-    secondFactors: narrowed(narrowed(secondFactors, ofInstance?.state), own?.state),
-    passwordCheckLifetime: atMost(config.SESSION_LIFETIME),
-    keptCheckLifetime: atMost(config.KEPT_SESSION_LIFETIME),
+    forceMfa: isSet('forceMfa'),
+    forceMfaOfAdministrators: isSet('forceMfaOfAdministrators'),
+    hidePasswordReset: isSet('hidePasswordReset'),
+    // Where the instance says nothing of it, each organization decides.
+    allowPasskeys: policy.allowPasskeys && ofInstance.allowPasskeys !== false,
+    secondFactors: narrowed(narrowed(secondFactors, ofInstance), own),
+    keepSignedIn: ofInstance.keepSignedIn
+      ? stricter(ofInstance.keepSignedIn, policy.keepSignedIn)
+      : policy.keepSignedIn,
+    passwordCheckLifetime: atMost(SESSION_LIFETIME),
+    keptCheckLifetime: atMost(KEPT_SESSION_LIFETIME),
   }
 }
 
+const keeping: KeepSignedIn[] = ['off', 'allowed', 'always']
+
+function stricter(one: KeepSignedIn, other: KeepSignedIn): KeepSignedIn {
+  return keeping.find((how) => how === one || how === other)!
+}
+
 // An organization cannot widen what the instance allows, nor leave nothing of it.
-function narrowed(
-  allowed: LoginPolicy['secondFactors'],
-  settings: LoginPolicySettings | undefined,
-): LoginPolicy['secondFactors'] {
-  const kinds = settings?.secondFactors?.kinds
+function narrowed(allowed: LoginPolicy['secondFactors'], settings: LoginPolicySettings): LoginPolicy['secondFactors'] {
+  const kinds = settings.secondFactors?.kinds
   const left = kinds ? allowed.filter((kind) => (kinds as readonly string[]).includes(kind)) : allowed
   return left.every(isWayOut) ? allowed : left
 }

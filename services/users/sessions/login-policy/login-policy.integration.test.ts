@@ -107,13 +107,15 @@ describe('a password counts as long as the policy says', () => {
     expect(await left()).toBe(60_000)
   })
 
-  test('of the organization, else of the instance, and at most as long as a session lives', async () => {
+  test('of the organization and the instance, the shorter time, and at most as long as a session lives', async () => {
     const { organization, silent } = await newPerson()
     await shiftClock(users.sql, '70 seconds')
     try {
       await set(instance.id, { passwordCheckLifetime: seconds(60) })
       expect(await silent()).toMatchObject({ error: 'login_required' })
       await set(organization, { passwordCheckLifetime: seconds(3600) })
+      expect(await silent()).toMatchObject({ error: 'login_required' })
+      await set(instance.id, {})
       expect((await silent())['code']).toBeDefined()
     } finally {
       await set(instance.id, {})

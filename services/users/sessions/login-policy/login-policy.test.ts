@@ -4,7 +4,16 @@ import { askedFirst, maySetUp, provable } from '../factors/asked-first.ts'
 import type { FactorKind } from '../events/session.ts'
 import type { Human } from '../../directory/events/human.ts'
 import type { User } from '../../directory/events/user.ts'
-import { askedSecondFactors, type CheckedFactor, defaultPolicy, missingFactors, ownFactors } from './login-policy.ts'
+import type { LoginPolicySettings } from '../events/login-policy.ts'
+import { policyOf } from './load-login-policy.ts'
+import {
+  askedSecondFactors,
+  type CheckedFactor,
+  defaultPolicy,
+  type LoginPolicy,
+  missingFactors,
+  ownFactors,
+} from './login-policy.ts'
 
 const policy = { ...defaultPolicy, allowPasskeys: true }
 const demanding = { ...policy, forceMfa: true }
@@ -64,6 +73,33 @@ test.each<[CheckedFactor[], Human, boolean]>([
 test('a verified passkey counts for nothing where none is allowed', () => {
   const missing = missingFactors({ ...policy, allowPasskeys: false }, ownFactors(opens), checked('verified passkey'))
   expect(missing).toEqual([['password']])
+})
+
+test.each<[LoginPolicySettings, LoginPolicySettings, Partial<LoginPolicy>]>([
+  [{}, {}, { forceMfa: false, forceMfaOfAdministrators: false, hidePasswordReset: false, passwordCheckLifetime: 600 }],
+  [{ forceMfa: true }, { forceMfa: false }, { forceMfa: true }],
+  [{ forceMfa: false }, { forceMfa: true }, { forceMfa: true }],
+  [{ forceMfaOfAdministrators: true }, { forceMfaOfAdministrators: false }, { forceMfaOfAdministrators: true }],
+  [{ hidePasswordReset: true }, { hidePasswordReset: false }, { hidePasswordReset: true }],
+  [{}, { allowPasskeys: true }, { allowPasskeys: true }],
+  [{ allowPasskeys: false }, { allowPasskeys: true }, { allowPasskeys: false }],
+  [{ allowPasskeys: true }, { allowPasskeys: false }, { allowPasskeys: false }],
+  [{ passwordCheckLifetime: 60 }, { passwordCheckLifetime: 90 }, { passwordCheckLifetime: 60, keptCheckLifetime: 60 }],
+  [{ passwordCheckLifetime: 90 }, { passwordCheckLifetime: 60 }, { passwordCheckLifetime: 60, keptCheckLifetime: 60 }],
+  [{ passwordCheckLifetime: 9000 }, {}, { passwordCheckLifetime: 600, keptCheckLifetime: 6000 }],
+  [{}, { keepSignedIn: 'always' }, { keepSignedIn: 'always' }],
+  [{ keepSignedIn: 'off' }, { keepSignedIn: 'always' }, { keepSignedIn: 'off' }],
+  [{ keepSignedIn: 'allowed' }, { keepSignedIn: 'always' }, { keepSignedIn: 'allowed' }],
+  [{ keepSignedIn: 'always' }, { keepSignedIn: 'off' }, { keepSignedIn: 'off' }],
+  // What demands nothing of who signs in is the organization's.
+  [
+    { allowRegister: false, tellOfSignIns: true },
+    { allowRegister: true, tellOfSignIns: false },
+    { allowRegister: true, tellOfSignIns: false },
+  ],
+])('of the instance %j and an organization %j the stricter holds', (ofInstance, own, expected) => {
+  const lifetimes = { SESSION_LIFETIME: 600, KEPT_SESSION_LIFETIME: 6000 }
+  expect(policyOf(ofInstance, own, lifetimes)).toMatchObject(expected)
 })
 
 describe('the page', () => {

@@ -15,6 +15,8 @@ export interface LoginPolicy {
   allowPasskeys: boolean
   /** Everybody needs a second factor. */
   forceMfa: boolean
+  /** Who has a role does: who that is, is asked for each person. */
+  forceMfaOfAdministrators: boolean
   /** Those that serve as one. */
   secondFactors: readonly FactorKind[]
   /** People may register themselves. */
@@ -38,7 +40,13 @@ export interface LoginPolicy {
   brand?: Brand
 }
 
-export const defaultPolicy: LoginPolicy = {
+/**
+ * What is demanded of one person: `forceMfa` says whether that one needs a second factor. So no policy of an organization
+ * is taken for it.
+ */
+export type PersonPolicy = Omit<LoginPolicy, 'forceMfaOfAdministrators'> & { forceMfaOfAdministrators?: never }
+
+export const defaultPolicy: PersonPolicy = {
   factors: ['password'],
   allowPasskeys: false,
   forceMfa: false,
@@ -56,7 +64,7 @@ export const defaultPolicy: LoginPolicy = {
 }
 
 /** Seconds from the check of a password until it is asked for again. */
-export function checkLifetime(policy: LoginPolicy, isKept: boolean): number {
+export function checkLifetime(policy: PersonPolicy, isKept: boolean): number {
   return isKept && policy.keepSignedIn !== 'off' ? policy.keptCheckLifetime : policy.passwordCheckLifetime
 }
 
@@ -81,7 +89,7 @@ export function ownFactors(human: Human | undefined): OwnFactors {
  * made sure of the person, and is two factors then.
  */
 export function missingFactors(
-  policy: Pick<LoginPolicy, 'factors' | 'allowPasskeys' | 'forceMfa' | 'secondFactors'>,
+  policy: Demands,
   own: OwnFactors,
   checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[],
 ): FactorKind[][] {
@@ -96,16 +104,18 @@ export function missingFactors(
   return second.length === 0 || second.some(isChecked) ? first : [...first, second]
 }
 
+type Demands = Pick<
+  PersonPolicy,
+  'factors' | 'allowPasskeys' | 'forceMfa' | 'forceMfaOfAdministrators' | 'secondFactors'
+>
+
 // Where the policy allows no passkeys, these count for nothing.
 function counts({ allowPasskeys }: Pick<LoginPolicy, 'allowPasskeys'>, kind: FactorKind): boolean {
   return kind !== 'passkey' || allowPasskeys
 }
 
 /** The second factors of which one is asked for; none: nothing is. */
-export function askedSecondFactors(
-  policy: Pick<LoginPolicy, 'allowPasskeys' | 'forceMfa' | 'secondFactors'>,
-  { demanded, further }: OwnFactors,
-): FactorKind[] {
+export function askedSecondFactors(policy: Omit<Demands, 'factors'>, { demanded, further }: OwnFactors): FactorKind[] {
   const { forceMfa } = policy
   const allowed = policy.secondFactors.filter((kind) => counts(policy, kind))
   // Recovery codes stand for another factor alone.

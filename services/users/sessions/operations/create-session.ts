@@ -8,7 +8,7 @@ import { findUserById, type LoginUser } from '../../directory/login-names/login-
 import { findLoginUser } from '../../directory/login-names/meaning.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
 import { type Attempted, beginAttempt } from '../../directory/passwords/check-password.ts'
-import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
 import { missingMethods } from '../session-tokens.ts'
 import { factors } from '../factors/registry.ts'
 import { beginHalfDone, detailsOf } from '../half-done-sessions.ts'
@@ -83,7 +83,7 @@ async function begin(
     sessionToken,
     expirationDate,
     details: detailsOf(begun),
-    missingFactors: missingMethods(await loadLoginPolicy(context, user.organizationId), user.state, { factors: [] }),
+    missingFactors: missingMethods(await loadPersonPolicy(context, user, call), user.state, { factors: [] }),
   }
 }
 

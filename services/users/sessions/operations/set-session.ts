@@ -23,7 +23,7 @@ import { relyingParty } from '../factors/passkey/relying-party.ts'
 import { factors } from '../factors/registry.ts'
 import { completing, detailsOf } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
-import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
 import { findPresented, type PresentedSession } from '../presented-session.ts'
 import { recordFactor } from '../record-factor.ts'
 import { missingMethods } from '../session-tokens.ts'
@@ -66,7 +66,7 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
   const user = known && (await findUserById(context, known.userId))
   if (!user) throw sessionNotFound()
   if (request.otpEmail) return challenge(context, request, { presented, user }, call)
-  if (request.webAuthN) return challengePasskey(context, request, { presented, user })
+  if (request.webAuthN) return challengePasskey(context, request, { presented, user }, call)
   const [kind, , text] = proofsIn(request)[0]!
   const whole = 'whole' in presented ? presented.whole : undefined
   // A second factor comes to a first one.
@@ -131,7 +131,7 @@ async function challenge(
     expirationDate: new Date(state.expiresAt),
     details: details(presented.whole),
     challenges: code === undefined ? undefined : { otpEmail: code, webAuthN: undefined },
-    missingFactors: missingMethods(await loadLoginPolicy(context, user.organizationId), user.state, state),
+    missingFactors: missingMethods(await loadPersonPolicy(context, user, call), user.state, state),
   }
 }
 
@@ -158,9 +158,10 @@ async function challengePasskey(
   context: Context,
   { sessionId, sessionToken, webAuthN }: SetSessionRequest,
   { presented, user }: { presented: PresentedSession; user: LoginUser },
+  call: Call,
 ): Promise<SetSessionResponse> {
   const { keys, config, sql } = context
-  const policy = await loadLoginPolicy(context, user.organizationId)
+  const policy = await loadPersonPolicy(context, user, call)
   const { id: rpId } = relyingParty(config)
   const wanted = verification[webAuthN!.userVerificationRequirement]!
   const verifies = wanted === 'required'

@@ -94,6 +94,7 @@ async function readLogo(kind: KindOfLogo, file: Buffer, { organizationId, deadli
 function given(
   {
     forceMfa,
+    forceMfaOfAdministrators,
     secondFactors: serving,
     allowRegister,
     allowPasskeys,
@@ -112,6 +113,7 @@ function given(
   const kinds = serving?.types.map(kindOfSecond)
   const settings = {
     forceMfa,
+    forceMfaOfAdministrators,
     // In one order, so that the same settings are the same.
     secondFactors: kinds && { kinds: secondFactors.filter((kind) => kinds.includes(kind)) },
     allowRegister,

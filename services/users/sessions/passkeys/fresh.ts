@@ -6,7 +6,7 @@ import type { Human } from '../../directory/events/human.ts'
 import type { User } from '../../directory/events/user.ts'
 import type { Session } from '../events/session.ts'
 import { freshFor } from '../fresh-session.ts'
-import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
 import { type CheckedFactor, checkedFactors, lastFirstFactor } from '../login-policy/login-policy.ts'
 import { missingMethods } from '../session-tokens.ts'
 
@@ -30,7 +30,8 @@ export function mailboxAlone(): RosterError {
  * The caller's own session has a first factor of late, and lacks none: a token that somebody stole adds no passkey.
  * FAILED_PRECONDITION FACTOR_NOT_FRESH, MAILBOX_ALONE.
  */
-export async function requireFreshFactor(context: Context, { caller }: Call): Promise<void> {
+export async function requireFreshFactor(context: Context, call: Call): Promise<void> {
+  const { caller } = call
   const notFresh = new RosterError(
     'FAILED_PRECONDITION',
     'FACTOR_NOT_FRESH',
@@ -41,7 +42,7 @@ export async function requireFreshFactor(context: Context, { caller }: Call): Pr
       ? undefined
       : context.store.load<Session>('session', caller.sessionId),
     context.store.load<User>('user', caller.userId),
-    loadLoginPolicy(context, caller.organizationId),
+    loadPersonPolicy(context, caller, call),
     readNow(context.sql),
   ])
   if (!session || !user || session.state.ended || session.state.userId !== caller.userId) throw notFresh

@@ -143,7 +143,8 @@ describe('a session by the API', () => {
     expect(await holder(before)).toBe('in')
     await addOTPEmail.handle(users, own, call())
     expect(await reasonOf(addOTPEmail.handle(users, own, call()))).toBe('FACTOR_EXISTS')
-    const methodsOf = async (person: Person) => (await listAuthenticationMethodTypes(users, person)).authMethodTypes
+    const methodsOf = async (person: Person) =>
+      (await listAuthenticationMethodTypes(users, person, call())).authMethodTypes
     const methods = () => methodsOf(own)
     expect(await methods()).toEqual([byPassword, byMail])
     expect(await holder(before)).toBe('TOKEN_INVALID')

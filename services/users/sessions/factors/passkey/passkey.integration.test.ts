@@ -338,6 +338,6 @@ describe('a session by the API', () => {
     )
     await removeU2F.handle(users, { userId, u2fId: begun.u2fId }, call())
     expect((await begin(person)).missingFactors).toEqual([byPassword, byPasskey])
-    expect((await listAuthenticationMethodTypes(users, person)).authMethodTypes).toEqual([byPassword])
+    expect((await listAuthenticationMethodTypes(users, person, call())).authMethodTypes).toEqual([byPassword])
   })
 })

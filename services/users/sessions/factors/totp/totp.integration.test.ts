@@ -53,7 +53,8 @@ const signIn = (one: Person, password?: string) => signInAt(users, one, password
 const set = (session: Session, given: Parameters<typeof setIn>[2]) => setIn(users, session, given)
 const holder = ({ sessionToken }: Pick<Session, 'sessionToken'>) =>
   reasonOf(authenticate(users, { tokenHash: hashToken(sessionToken) }, call()))
-const methodsOf = async ({ userId }: Person) => (await listAuthenticationMethodTypes(users, { userId })).authMethodTypes
+const methodsOf = async ({ userId }: Person) =>
+  (await listAuthenticationMethodTypes(users, { userId }, call())).authMethodTypes
 const { AUTHENTICATION_METHOD_TYPE_PASSWORD: password, AUTHENTICATION_METHOD_TYPE_TOTP: byApp } = Method
 const { AUTHENTICATION_METHOD_TYPE_OTP_EMAIL: byMail, AUTHENTICATION_METHOD_TYPE_RECOVERY_CODE: byCode } = Method
 const mailsOf = async ({ userId }: Person) =>
