@@ -102,7 +102,7 @@ test('where the policy demands it of administrators, who gets a role needs a sec
   expect([await doors(boss, ofBoss), await doors(other, ofOther)]).toEqual([open, open])
   roles[boss.userId] = ['ORG_OWNER']
   expect([await doors(boss, ofBoss), await doors(other, ofOther)]).toEqual([shut, open])
-  const why = await explainToken(users, { token: ofBoss.sessionToken } as never, call())
+  const why = await explainToken(users, { token: ofBoss.sessionToken }, call())
   expect(why).toMatchObject({ reason: TokenReason.TOKEN_REASON_FACTOR_MISSING, missingFactors: [byMail] })
   // Back, it is as before: nothing was ended.
   delete roles[boss.userId]
