@@ -40,5 +40,7 @@ const endsCredential = new Set([
   'machine.dpop.changed',
   'password.changed',
   'factor.added',
+  // A security key is asked for from now on.
+  'passkey.added',
   'signed.out',
 ])

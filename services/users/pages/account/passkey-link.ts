@@ -23,9 +23,10 @@ export function showPasskeyLink(context: Context, { organizationId }: ShowPasske
 export async function openPasskeyLink(
   context: Context,
   { userId, codeId, code, organizationId }: OpenPasskeyLinkRequest,
+  call: Call,
 ): Promise<PageAnswer> {
   return orExpired(context, organizationId, async () => {
-    await openLink(context, { userId, id: codeId, code })
+    await openLink(context, { userId, id: codeId, code }, call)
     const user = (await context.store.load<User>('user', userId))!
     const options = await beginRegistration(context, user, bindingOf(userId, codeId), { secondOnly: false })
     const passkey = { options: JSON.stringify(options), unknownCredentialId: '' }
@@ -39,7 +40,7 @@ export async function addPasskeyByLink(
   { requestId, deadline, ...client }: Call,
 ): Promise<PageAnswer> {
   return orExpired(context, organizationId, async () => {
-    const code = await findLinkOf(context, userId)
+    const code = await findLinkOf(context, userId, { requestId, deadline, ...client })
     if (code?.code.codeId !== codeId) return notice(NoticeReason.NOTICE_REASON_LINK_EXPIRED)
     const call: Call = { ...client, requestId, deadline, caller: { ...anonymous, userId } }
     const binding = bindingOf(userId, codeId)

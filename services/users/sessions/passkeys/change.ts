@@ -65,7 +65,8 @@ async function change(
       },
       respond: ({ after, answer }) => ({ details: details(after), notice: answer }),
     })
-  const { notice, ...answer } = await withoutNotice(store, isOwn)
+  // Else a thief who adds and renames passkeys, of which mails tell, would keep the person from removing them.
+  const { notice, ...answer } = await withoutNotice(store, isOwn && what === 'renamed')
   settleNotice(context, notice)
   return answer
 }

@@ -20,6 +20,7 @@ import {
   origin,
   type Person,
   reasonOf,
+  roles,
   users,
 } from '../factors/passkey/testing/world.ts'
 import { passkeyLinkMail } from './link.ts'
@@ -80,10 +81,23 @@ test('a code is tried five times, means one user, and dies with the address', as
     expect(await reasonOf(begin(person, { ...code, code: 'ZZZZZZ' }))).toBe('CODE_INVALID')
   expect(await reasonOf(begin(person, code))).toBe('CODE_INVALID')
   const next = await returned(person)
+  // Who does not know which link it is uses up no try.
+  for (let tried = 0; tried < 5; tried++) await reasonOf(begin(person, { ...next, id: code.id, code: 'ZZZZZZ' }))
+  const begun = await begin(person, next)
   const { userId } = person
   const email = `new-${person.userName}@example.com`
   await setEmail.handle(users, { userId, email, verification: { $case: 'isVerified', value: true } }, call())
   expect(await reasonOf(begin(person, next))).toBe('CODE_INVALID')
+  expect(await add(person, begun)).toBe('PASSKEY_CHALLENGE_OVER')
+})
+
+test('a code is over once its user has a role beyond those of whoever made it', async () => {
+  const person = await newPerson()
+  const code = await returned(person)
+  const begun = await begin(person, code)
+  roles[person.userId] = ['IAM_OWNER']
+  expect(await reasonOf(begin(person, code))).toBe('CODE_INVALID')
+  expect(await add(person, begun)).toBe('PASSKEY_CHALLENGE_OVER')
 })
 
 test('nobody makes one for themselves, or where the policy allows no passkeys', async () => {
@@ -117,7 +131,11 @@ test('the mailed link leads to a page that makes one, once', async () => {
   expect(pathname).toBe('/ui/passkey')
   const given = Object.fromEntries(new URLSearchParams(hash.slice(1)))
   const opened = (text = given['code']!) =>
-    openPasskeyLink(users, { userId: given['userId']!, codeId: given['codeId']!, code: text, organizationId: '' })
+    openPasskeyLink(
+      users,
+      { userId: given['userId']!, codeId: given['codeId']!, code: text, organizationId: '' },
+      call(),
+    )
   expect(answered(await showPasskeyLink(users, { organizationId: '' }))).toBe('passkeyLink')
   expect(answered(await opened('ZZZZZZ'))).toBe(NoticeReason.NOTICE_REASON_LINK_EXPIRED)
   const page = await opened()

@@ -3,7 +3,9 @@ import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { invalid, RosterError } from '#lib/errors'
+import { loadReads } from '#lib/eventstore/load-reads'
 import type { Call } from '#lib/rpc/headers'
+import { isOpen } from '../../../organization-status.ts'
 import type { Context } from '../../context.ts'
 import { mailAddress } from '../../directory/email/address.ts'
 import { deriveCode, matchesCode, newCode } from '../../directory/email/code.ts'
@@ -13,6 +15,8 @@ import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kin
 import { mailUses } from '../../directory/email/mail-uses.ts'
 import { isUnsent, keepUnsent } from '../../directory/email/unsent-mails.ts'
 import { humanOf, type User, type UserEvent } from '../../directory/events/user.ts'
+import { mayStillActOn } from '../../directory/may-act-on.ts'
+import { statuses } from '../../directory/organizations/statuses.ts'
 import { countTry, findCode, keepCode, type OneTimeCode } from '../../directory/secrets/one-time-codes.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { refuseWhereNotAllowed } from './register.ts'
@@ -51,7 +55,11 @@ export async function createLink(context: Context, { userId, organizationId, how
         throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_VERIFIED', 'The address of the user is not verified.')
       const code = newCode(codeId, keys, lifetime, now)
       const { expiresAt } = code
-      const detail: Record<string, string> = isMailed && how.urlTemplate ? { urlTemplate: how.urlTemplate } : {}
+      const detail: Record<string, string> = {
+        madeBy: call.caller.userId,
+        email: human.email,
+        ...(isMailed && how.urlTemplate && { urlTemplate: how.urlTemplate }),
+      }
       const delivery = isMailed ? 'mailed' : 'returned'
       return {
         events: [{ type: 'passkey.link.created', payload: { codeId, delivery, expiresAt } }],
@@ -75,28 +83,39 @@ export async function createLink(context: Context, { userId, organizationId, how
 
 /**
  * The code of a link that was entered. Counts the try. INVALID_ARGUMENT CODE_INVALID for a wrong, used, replaced or expired
- * one, after five tries, and for an unknown user alike.
+ * one, after five tries, for an unknown user, and where `findLinkOf` finds none, alike.
  */
 export async function openLink(
   context: Context,
   { userId, id, code: typed }: { userId: string; id: string; code: string },
+  call: Call,
 ): Promise<OneTimeCode> {
-  const [code, user] = await Promise.all([
-    countTry(context, kind, { userId, purpose }),
-    context.store.load<User>('user', userId),
-  ])
-  const email = user?.state.human?.email
+  // Without the id, which is a secret as well, nobody uses up the tries of a link.
+  if ((await findLinkOf(context, userId, call))?.code.codeId !== id) throw codeInvalid()
+  const code = await countTry(context, kind, { userId, purpose })
+  const email = code?.detail['email'] ?? ''
   const isRight =
-    code?.code.codeId === id &&
-    email !== undefined &&
-    matchesCode(typed, deriveCode(context.keys, code.code, userId, email, kind))
+    code?.code.codeId === id && matchesCode(typed, deriveCode(context.keys, code.code, userId, email, kind))
   if (!code || !isRight) throw codeInvalid()
   return code
 }
 
-/** The living code of a user, without a try: the challenge that it led to says that it was right. */
-export function findLinkOf(context: Context, userId: string): Promise<OneTimeCode | undefined> {
-  return findCode(context, kind, { userId, purpose })
+/**
+ * The living code of a user, without a try: the challenge that it led to says that it was right. It is over with another
+ * address, where the organization is closed, and once the user has a role beyond those of whoever made the link, or set
+ * the address: they may have seen the code.
+ */
+export async function findLinkOf(context: Context, userId: string, call: Call): Promise<OneTimeCode | undefined> {
+  const { store } = context
+  const [code, user] = await Promise.all([
+    findCode(context, kind, { userId, purpose }),
+    store.load<User>('user', userId),
+  ])
+  const { email, emailSetBy } = user?.state.human ?? {}
+  if (!code || !user || !isActive(user.state) || code.detail['email'] !== email) return undefined
+  if (!isOpen({ state: (await loadReads(store, { status: statuses.key(user.organizationId) })).status.state }))
+    return undefined
+  return (await mayStillActOn(context, [code.detail['madeBy'], emailSetBy], userId, call)) ? code : undefined
 }
 
 function codeInvalid(): RosterError {

@@ -12,7 +12,8 @@ import { removePasskey, removeU2F } from '../../operations/passkeys/remove.ts'
 import { verifyPasskeyRegistration } from '../../operations/passkeys/verify-passkey-registration.ts'
 import { verifyU2FRegistration } from '../../operations/passkeys/verify-u2f-registration.ts'
 import { setSession } from '../../operations/set-session.ts'
-import { Authenticator, type Lies, type RequestOptions } from './testing/authenticator.ts'
+import { removePasskey as remove, renamePasskey } from '../../passkeys/change.ts'
+import { Authenticator, bogusKeys, type Lies, type RequestOptions } from './testing/authenticator.ts'
 import {
   allow,
   by,
@@ -77,6 +78,7 @@ describe('a new passkey', () => {
     ['an id that is too long', { credentialId: Buffer.alloc(1024, 1) }, 'PASSKEY_INVALID'],
     ['a chain of certificates', { format: 'packed', certificates: true }, 'PASSKEY_INVALID'],
     ['a form of attestation that is read nowhere', { format: 'tpm' }, 'PASSKEY_INVALID'],
+    ...bogusKeys.map(([name, coseKey]): [string, Lies, string] => [name, { coseKey }, 'PASSKEY_INVALID']),
   ]
   test.each(lies)('is refused that says: %s', async (_name, lie, reason) => {
     const person = await newPerson()
@@ -183,6 +185,20 @@ describe('a new passkey', () => {
     `
     expect(mails.map(({ kind }) => kind)).toEqual(['passkey-added', 'passkey-removed'])
   })
+})
+
+test('is removed however many mails told of others, and renamed no more often than the person is told', async () => {
+  const { person, passkeyId } = await withPasskey()
+  const { userId } = person
+  const rename = (name: string) =>
+    reasonOf(renamePasskey(users, { userId, passkeyId, name }, { ...call(), caller: { ...call().caller, userId } }))
+  let renamed = 0
+  while ((await rename(`name ${renamed}`)) === 'in') renamed++
+  expect(renamed).toBe(99)
+  expect(await rename('another')).toBe('MAILS_THROTTLED')
+  const own = { ...call(), caller: { ...call().caller, userId } }
+  await remove(users, { userId, passkeyId }, own)
+  expect((await listPasskeys(users, person)).passkeys).toEqual([])
 })
 
 describe('a session by the API', () => {

@@ -3,6 +3,7 @@ import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers'
 import type { Passkey } from '../../../directory/events/passkeys.ts'
 import { refused } from './ceremony.ts'
+import { isSound } from './public-key.ts'
 import type { RelyingParty } from './relying-party.ts'
 
 /** EdDSA, ES256, RS256: those that are asked for, the best first. */
@@ -24,7 +25,7 @@ export async function verifyRegistration(
     throw refused('wrong')
   })
   // The id beside the signed data is the browser's word alone.
-  if (!verified || made.credential.id !== credential.id) throw refused('wrong')
+  if (!verified || made.credential.id !== credential.id || !isSound(made.credential.publicKey)) throw refused('wrong')
   return {
     credentialId: made.credential.id,
     publicKey: Buffer.from(made.credential.publicKey).toString('base64url'),

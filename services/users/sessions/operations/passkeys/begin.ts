@@ -35,7 +35,7 @@ export async function begin(
 ): Promise<{ id: string; details: ObjectDetails; options: Record<string, unknown> }> {
   // Without a code, everybody begins their own alone, and others learn nothing of the user.
   if (!code && userId !== call.caller.userId) throw permissionDenied()
-  if (code) await openLink(context, { userId, ...code })
+  if (code) await openLink(context, { userId, ...code }, call)
   else await requireFreshFactor(context, call)
   const user = await context.store.load<User>('user', userId)
   if (!existing(user?.state).human)

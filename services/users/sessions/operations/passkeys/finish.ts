@@ -30,7 +30,7 @@ export async function finish(
       call,
     )
   }
-  const code = secondOnly ? undefined : await findLinkOf(context, userId)
+  const code = secondOnly ? undefined : await findLinkOf(context, userId, call)
   if (!isOwn && !code) throw refused('late')
   try {
     const { details } = await add(code)

@@ -23,6 +23,8 @@ export interface Lies {
   algorithm?: number
   format?: string
   certificates?: boolean
+  /** The key itself, in place of one of P-256. */
+  coseKey?: Buffer
   aaguid?: string
   credProps?: { rk: boolean }
 }
@@ -66,7 +68,7 @@ export class Authenticator {
     const length = Buffer.alloc(2)
     length.writeUInt16BE(id.length)
     const aaguid = Buffer.from((lies.aaguid ?? '0'.repeat(32)).replaceAll('-', ''), 'hex')
-    const attested = Buffer.concat([aaguid, length, id, this.#coseKey(lies.algorithm)])
+    const attested = Buffer.concat([aaguid, length, id, lies.coseKey ?? this.#coseKey(lies.algorithm)])
     const authData = this.#authData(lies, attested)
     const statement: [string, Buffer][] = lies.certificates ? [['x5c', cborArray([cborBytes(randomBytes(20))])]] : []
     const attestationObject = cborMap([
@@ -168,4 +170,33 @@ function cborArray(items: Buffer[]): Buffer {
 
 function cborMap(entries: [Buffer, Buffer][]): Buffer {
   return Buffer.concat([cborHead(5, entries.length), ...entries.flat()])
+}
+
+/** COSE keys that nobody can sign with, or everybody. */
+export const bogusKeys: [string, Buffer][] = [
+  ['a point beside the curve', ec2(-7, Buffer.alloc(32, 1), Buffer.alloc(32, 2))],
+  ['an empty point', ec2(-7, Buffer.alloc(0), Buffer.alloc(0))],
+  ['a point of P-256 for RSA', ec2(-257, Buffer.alloc(32, 1), Buffer.alloc(32, 2))],
+  ['an RSA key whose signatures everybody makes', rsa(Buffer.concat([Buffer.alloc(255, 255), Buffer.from([1])]), [1])],
+  ['a short RSA key', rsa(Buffer.alloc(128, 255), [1, 0, 1])],
+  ['a long RSA key', rsa(Buffer.alloc(1024, 255), [1, 0, 1])],
+]
+
+function ec2(algorithm: number, x: Buffer, y: Buffer): Buffer {
+  return cborMap([
+    [cborInt(1), cborInt(2)],
+    [cborInt(3), cborInt(algorithm)],
+    [cborInt(-1), cborInt(1)],
+    [cborInt(-2), cborBytes(x)],
+    [cborInt(-3), cborBytes(y)],
+  ])
+}
+
+function rsa(modulus: Buffer, exponent: number[]): Buffer {
+  return cborMap([
+    [cborInt(1), cborInt(3)],
+    [cborInt(3), cborInt(-257)],
+    [cborInt(-1), cborBytes(modulus)],
+    [cborInt(-2), cborBytes(Buffer.from(exponent))],
+  ])
 }

@@ -26,11 +26,13 @@ export let database: TestDatabase
 export let users: TestUsers
 let grants: { stop(): Promise<void> }
 let people = 0
+/** Roles on the instance, by user. */
+export const roles: Record<string, string[]> = {}
 
 /** A replica of users on a database of its own, whose people may have passkeys. */
 export async function openWorld(settings: Record<string, string> = {}): Promise<void> {
   database = await createDatabase()
-  grants = await serveDomains({}, {}, { copied: nothingNewer(['client']) })
+  grants = await serveDomains({}, roles, { copied: nothingNewer(['client']) })
   // A mail tells of each change.
   const often = { MAILS_PER_ADDRESS_IN_TEN_MINUTES: '100', MAILS_PER_ADDRESS_A_DAY: '100' }
   users = await openUsers(database.urls.users, { ...often, ...settings })
