@@ -1,5 +1,6 @@
 const en = {
   anotherWay: 'Or another way:',
+  passOver: 'Go on without it',
   byTotp: 'Use the authenticator app',
   byMail: 'Get a code by email',
   byRecoveryCode: 'Use a recovery code',
@@ -50,6 +51,7 @@ const en = {
 
 const de: typeof en = {
   anotherWay: 'Oder auf andere Weise:',
+  passOver: 'Ohne das weitermachen',
   byTotp: 'Authentifizierungs-App benutzen',
   byMail: 'Code per E-Mail erhalten',
   byRecoveryCode: 'Wiederherstellungscode benutzen',

@@ -19,7 +19,7 @@ const en: RuleTexts = {
   [ParameterRule.PARAMETER_RULE_REQUIRED_BESIDE]: '{parameter} must be sent together with {values}.',
   [ParameterRule.PARAMETER_RULE_CLAIMS]:
     '{parameter} must be a JSON object of claims. The most characters and names: {values}.',
-  [ParameterRule.PARAMETER_RULE_ACR]: '{parameter} must not ask for another acr than {values}.',
+  [ParameterRule.PARAMETER_RULE_ACR]: '{parameter} must ask for an acr that is one of {values}.',
   [ParameterRule.PARAMETER_RULE_SCOPE_CHARACTERS]: '{parameter} must be printable ASCII, with blanks between scopes.',
   [ParameterRule.PARAMETER_RULE_SCOPE_ORGANIZATION]:
     '{parameter} must name one organization at most, spelled as {values}.',
@@ -53,7 +53,7 @@ const de: RuleTexts = {
   [ParameterRule.PARAMETER_RULE_REQUIRED_BESIDE]: '{parameter} muss zusammen mit {values} kommen.',
   [ParameterRule.PARAMETER_RULE_CLAIMS]:
     '{parameter} muss ein JSON-Objekt von Claims sein. Zeichen und Namen höchstens: {values}.',
-  [ParameterRule.PARAMETER_RULE_ACR]: '{parameter} darf keinen anderen acr verlangen als {values}.',
+  [ParameterRule.PARAMETER_RULE_ACR]: '{parameter} muss einen acr verlangen, der einer von diesen ist: {values}.',
   [ParameterRule.PARAMETER_RULE_SCOPE_CHARACTERS]:
     '{parameter} muss aus druckbarem ASCII bestehen, mit Leerzeichen zwischen den Scopes.',
   [ParameterRule.PARAMETER_RULE_SCOPE_ORGANIZATION]:

@@ -90,6 +90,7 @@ function isHidden(chosen: Candidate | undefined, candidates: Candidate[]): boole
 function faultOf({ what }: Lack): Fault {
   if (what === 'account') return 'account_selection_required'
   if (what === 'consent') return 'consent_required'
+  if (what === 'unmet-context') return 'unmet_authentication_requirements'
   return what === 'click' ? 'interaction_required' : 'login_required'
 }
 

@@ -8,6 +8,9 @@ import type { ProjectCopy } from '../applications/application-copy.ts'
 import type { Context } from '../../context.ts'
 import { beganSinceOpen, statuses } from '../../directory/organizations/statuses.ts'
 import type { Admission, Facts, RequestFacts } from '../judge/facts.ts'
+import { firstPasskeys } from '../../directory/events/passkeys.ts'
+import { maySetUp } from '../../sessions/factors/asked-first.ts'
+import { factorKinds, secondFactors } from '../../sessions/factors/kinds.ts'
 import { ownFactors, type PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
 import { loadPersonPolicy } from '../../sessions/login-policy/load-person-policy.ts'
 import { isActive } from '../../directory/states/user-state.ts'
@@ -75,6 +78,11 @@ export function factsFrom(
       isActive: isActive(user),
       secondFactors: own.demanded,
       furtherFactors: own.further,
+      can: {
+        prove: secondFactors.filter((kind) => factorKinds[kind].second!.isReady(user)),
+        setUp: secondFactors.filter((kind) => maySetUp([kind], user.human)),
+        usePasskey: firstPasskeys(user.human).length > 0,
+      },
       signOuts: user.signOuts,
       keptSession: user.keptSession,
     },

@@ -12,6 +12,7 @@ import { noteUse } from '../../sessions/browsers/browser-sessions.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import type { RequestFacts } from '../judge/facts.ts'
+import { lowestAcr } from '../judge/authentication-context.ts'
 import { type Allowed, isAllowed, judge, type Missing, type ShutOut } from '../judge/judge.ts'
 import { makeSecret } from '../../directory/secrets/secret.ts'
 import { type AuthorizationEvent, authorizationType, type Granted } from '../events/authorization.ts'
@@ -160,6 +161,7 @@ function granted(allowed: Allowed, { parameters, asked }: Pick<Grantable, 'param
     ...(dpopJkt !== '' && { dpopThumbprint: dpopJkt }),
     authTime: allowed.authTime.toISOString(),
     factors: factors.map((factor) => ({ ...factor, at: factor.at.toISOString() })),
+    ...(allowed.acr !== lowestAcr && { acr: allowed.acr }),
     offline: scopes.includes('offline_access'),
     endsWithSession: application.oidc?.appType === OIDCAppType.OIDC_APP_TYPE_USER_AGENT,
     rounds: allowed.rounds,

@@ -5,6 +5,7 @@ import { type KnownApplication, loadApplication } from '../applications/find-app
 import type { Context } from '../../context.ts'
 import { scopesOfClaims } from '../tokens/claims.ts'
 import type { InitialStage, Stage, Facts, GrantedBefore } from '../judge/facts.ts'
+import { lowestAcr } from '../judge/authentication-context.ts'
 import { type Allowed, isAllowed, judge, type Verdict } from '../judge/judge.ts'
 import { type Authorization, authorizationType } from '../events/authorization.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
@@ -90,6 +91,7 @@ function grantedBefore(authorization: Authorization): GrantedBefore {
     scopes: scope.split(' ').filter(Boolean),
     claimScopes: scopesOfClaims(claims),
     factors: factors.map((factor) => ({ ...factor, at: new Date(factor.at) })),
+    acr: authorization.acr ?? lowestAcr,
     organizationScope,
     sessionBound: !offline || endsWithSession,
     rounds,

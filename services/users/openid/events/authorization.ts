@@ -1,4 +1,5 @@
 import { firstToken, nextToken, type RefreshToken, type RefreshTokens } from './refresh-tokens.ts'
+import type { AcrValue } from '../judge/authentication-context.ts'
 import type { Factor } from '../../sessions/events/session.ts'
 
 /** The aggregate of what a person gave an application, once for each code. */
@@ -42,6 +43,8 @@ export interface Granted {
   /** RFC 3339. */
   authTime: string
   factors: Factor[]
+  /** What tokens name as `acr`. Missing: the lowest, as former releases did always. */
+  acr?: AcrValue
   /** A refresh token comes with it. */
   offline: boolean
   /** It ends with its session, though it may have a refresh token. */

@@ -1,5 +1,7 @@
 import type { ApplicationCopy, Openness, ProjectCopy } from '../applications/application-copy.ts'
 import type { Revisions } from '../events/authorization.ts'
+import type { FactorKind } from '../../sessions/events/session.ts'
+import type { AcrValue, AskedContext } from './authentication-context.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import type { SignOuts } from '../../directory/events/sign-outs.ts'
 import type { CheckedFactor, PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
@@ -23,6 +25,11 @@ export interface Facts {
         secondFactors: readonly SecondFactorKind[]
         /** They serve, too, where a second factor is demanded. Missing: none. */
         furtherFactors?: readonly SecondFactorKind[]
+        /**
+         * The second factors that the user can prove now, or set up in a sign-in, and whether a passkey of the user opens
+         * sessions. Missing: none.
+         */
+        can?: { prove: readonly FactorKind[]; setUp: readonly FactorKind[]; usePasskey: boolean }
       } & SignOuts)
     | undefined
   /** The user's, and that of the project. */
@@ -61,6 +68,8 @@ export interface GrantedBefore {
   /** Scopes whose claims were asked for by `claims`. */
   claimScopes: readonly string[]
   factors: CheckedFactor[]
+  /** What its tokens name. */
+  acr: AcrValue
   organizationScope: string | undefined
   /** It ends with its session. */
   sessionBound: boolean
@@ -82,6 +91,10 @@ export interface RequestFacts {
   scopes: readonly string[]
   /** Scopes whose claims it asks for by `claims`. */
   claimScopes: readonly string[]
+  /** The contexts that it asks for. Undefined: none. */
+  acr: AskedContext | undefined
+  /** Of those, what the user passed over. */
+  passedOver: readonly string[]
   /** The user chose the account for this request. */
   chosen: boolean
   /** The user allowed this request. */

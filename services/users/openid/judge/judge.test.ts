@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { OIDCAppType } from '#gen/roster/grants/v1/application_service'
 import type { Stage, Facts } from './facts.ts'
-import { acr, judge, type Verdict } from './judge.ts'
+import { judge, type Verdict } from './judge.ts'
 import { defaultPolicy } from '../../sessions/login-policy/login-policy.ts'
 
 const now = new Date('2030-01-01T12:00:00Z')
@@ -60,6 +60,8 @@ function whole(stage: Stage): Facts {
     organizationScope: 'acme',
     scopes: ['openid', 'offline_access'],
     claimScopes: ['profile'],
+    acr: undefined,
+    passedOver: [],
     chosen: false,
     decided: false,
     needsClick: false,
@@ -70,6 +72,7 @@ function whole(stage: Stage): Facts {
     sessionId: 's',
     scopes: ['openid', 'offline_access'],
     claimScopes: ['profile'],
+    acr: 'urn:roster:acr:1' as const,
     factors: [{ kind: 'password' as const, at: ago(60) }],
     organizationScope: 'acme',
     sessionBound: true,
@@ -166,7 +169,7 @@ describe.each(stages)('at the stage %s', (stage) => {
       sessionId: 's',
       scopes: ['openid', 'offline_access'],
       authTime: ago(60),
-      acr,
+      acr: 'urn:roster:acr:1',
       amr: ['pwd'],
       rounds: { user: 2, organization: 0, projectOrganization: 5, application: 7, project: 0, consent: 1 },
     })

@@ -2,6 +2,16 @@ import type { ApplicationCopy, ProjectCopy } from '../applications/application-c
 import type { Revisions } from '../events/authorization.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { outlives, signOutsOf } from '../../directory/events/sign-outs.ts'
+import { areSecond } from '../../sessions/factors/asked-first.ts'
+import {
+  type AcrValue,
+  contextLack,
+  type ContextLack,
+  contextOf,
+  isMultiple,
+  namedContext,
+  type UnmetContext,
+} from './authentication-context.ts'
 import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
 import { factorKinds, firstFactors } from '../../sessions/factors/kinds.ts'
 import {
@@ -10,9 +20,6 @@ import {
   lastFirstFactor,
   missingFactors,
 } from '../../sessions/login-policy/login-policy.ts'
-
-/** The context that tokens name (`acr`): a person with at least one factor. */
-export const acr = 'urn:roster:acr:1'
 
 declare const judged: unique symbol
 
@@ -31,7 +38,7 @@ export interface Allowed {
   factors: readonly CheckedFactor[]
   /** When the last first factor was checked. */
   authTime: Date
-  acr: string
+  acr: AcrValue
   amr: string[]
   rounds: Revisions
   /** What lets the person into the project, by the events of grants. Undefined where that lets in everybody. */
@@ -47,7 +54,9 @@ export type Lack =
   | { what: 'person' }
   | { what: 'account' }
   | { what: 'click' }
-  | { what: 'factor' | 'fresh-factor'; kinds: readonly FactorKind[] }
+  | { what: 'factor' | 'fresh-factor'; kinds: readonly FactorKind[]; acr?: undefined }
+  | ContextLack
+  | UnmetContext
   | { what: 'consent'; scopes: readonly string[] }
 
 export interface ShutOut {
@@ -91,10 +100,13 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   if (reason) return { shutOut: reason }
   const factors = isNew ? session!.factors : authorization!.factors
   const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
+  const ofPolicy = factorsOf(facts, facts.user, factors)
+  const recent = isNew ? factors.filter(({ at }) => isRecent(at, request!, now)) : factors
   const missing: Lack[] = [
     ...selectAccount(request),
-    ...factorsOf(facts, facts.user, factors),
+    ...ofPolicy,
     ...(isNew ? maxAge(factors, request!, checkLifetime(facts.policy, session!.kept), now) : []),
+    ...(request?.acr ? acrValuesOf(stage, { ...facts, user: facts.user }, recent, ofPolicy) : []),
     ...consented.lacks,
   ]
   const [first, ...others] = missing
@@ -109,16 +121,11 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     scopes: consented.scopes,
     factors,
     authTime: lastFirstFactor(factors)!,
-    acr,
+    acr: isNew ? namedContext(contextOf(recent, facts.policy), request!.acr) : authorization!.acr,
     amr: [...new Set(factors.flatMap(({ kind }) => factorKinds[kind].amr)), ...(isMultiple(factors) ? ['mfa'] : [])],
     rounds: revisionsOf(facts, facts.user, application, project),
     admittedBy: facts.access?.map(({ eventId }) => eventId),
   } as unknown as Allowed
-}
-
-// Two kinds; or a passkey whose authenticator made sure of the person, which is something they have and know or are.
-function isMultiple(factors: readonly CheckedFactor[]): boolean {
-  return factors.length > 1 || factors.some(({ userVerified }) => userVerified)
 }
 
 function noSession(session: Facts['session'], user: NonNullable<Facts['user']>): boolean {
@@ -139,18 +146,38 @@ function factorsOf(
   return missingFactors(policy, { demanded, further }, checked).map((kinds) => ({ what: 'factor', kinds }))
 }
 
+// `acr_values`, and `acr` of `claims`. A login application sees to what is only to be tried.
+function acrValuesOf(
+  stage: Stage,
+  facts: Facts & { user: NonNullable<Facts['user']> },
+  recent: readonly CheckedFactor[],
+  ofPolicy: readonly Lack[],
+): Lack[] {
+  const { acr: asked, passedOver } = facts.request!
+  const lack = contextLack(facts, { asked: asked!, passedOver, silently: stage === 'silent' }, recent)
+  if (!lack || (stage === 'session-api' && 'maySkip' in lack && lack.maySkip)) return []
+  // What the policy demands comes to it, too.
+  const isDemanded = lack.what === 'factor' && ofPolicy.some((other) => 'kinds' in other && areSecond(other.kinds))
+  return isDemanded ? [] : [lack]
+}
+
+// As young as the application asks for, or younger than its request.
+function isRecent(at: Date, { maxAge = Infinity, prompts, beganAt }: RequestFacts, now: Date): boolean {
+  return at > beganAt || (!prompts.includes('login') && now.getTime() - at.getTime() <= maxAge * 1000)
+}
+
 // `max_age`, `prompt=login` and the lifetime by the policy. A factor counts if it is as young as is asked for, or younger
 // than the request: so no request asks twice.
 function maxAge(
   factors: readonly CheckedFactor[],
-  { maxAge = Infinity, prompts, beganAt }: RequestFacts,
+  request: RequestFacts,
   passwordCheckLifetime: number,
   now: Date,
 ): Lack[] {
   const checked = lastFirstFactor(factors)
-  if (!checked || checked > beganAt) return []
-  const isYoung = now.getTime() - checked.getTime() <= Math.min(maxAge, passwordCheckLifetime) * 1000
-  return isYoung && !prompts.includes('login') ? [] : [{ what: 'fresh-factor', kinds: firstFactors }]
+  if (!checked || checked > request.beganAt) return []
+  const isYoung = now.getTime() - checked.getTime() <= passwordCheckLifetime * 1000
+  return isYoung && isRecent(checked, request, now) ? [] : [{ what: 'fresh-factor', kinds: firstFactors }]
 }
 
 function idTokenHint(request: RequestFacts | undefined, user: NonNullable<Facts['user']>): Reason | undefined {

@@ -8,7 +8,7 @@ import { idTokenAlgorithms } from '../tokens/keys/id-token-keys.ts'
 import { issuerOf, tokenEndpointOf } from '../../directory/issuer.ts'
 import { plainScopes } from '../tokens/scope.ts'
 import { prompts } from '../request/find-mistake.ts'
-import { acr } from '../judge/judge.ts'
+import { acrValues } from '../judge/authentication-context.ts'
 
 // A machine or an application that proves who it is; an application without a proof gets and revokes tokens alone.
 const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
@@ -38,7 +38,7 @@ export async function getServerMetadata(
     responseModesSupported: ['query', 'fragment', 'form_post'],
     promptValuesSupported: [...prompts],
     codeChallengeMethodsSupported: ['S256'],
-    acrValuesSupported: [acr],
+    acrValuesSupported: [...acrValues],
     uiLocalesSupported: [...languages],
     claimsParameterSupported: true,
     requestParameterSupported: false,

@@ -60,6 +60,8 @@ async function describe(
     cnf: thumbprint ? { jkt: thumbprint } : undefined,
     exp: expiresAt ? seconds(expiresAt) : undefined,
     sub: userId,
+    acr: allowed?.acr,
+    authTime: allowed && seconds(allowed.authTime),
     aud: [scope.projectId ?? iss],
     iss,
     organization: organizationId,

@@ -51,7 +51,7 @@ const mustBe: Record<Rule, (values: [string, ...string[]]) => string> = {
   [ParameterRule.PARAMETER_RULE_REQUIRED_BESIDE]: ([other]) => `must be sent together with ${other}`,
   [ParameterRule.PARAMETER_RULE_CLAIMS]: ([, characters, names]) =>
     `must be a JSON object of claims, with at most ${characters} characters and ${names} names`,
-  [ParameterRule.PARAMETER_RULE_ACR]: ([acr]) => `must not ask for another acr than ${acr}`,
+  [ParameterRule.PARAMETER_RULE_ACR]: ([all]) => `must ask for an acr that is one of ${all}`,
   [ParameterRule.PARAMETER_RULE_SCOPE_CHARACTERS]: () => 'must be printable ASCII, with blanks between scopes',
   [ParameterRule.PARAMETER_RULE_SCOPE_ORGANIZATION]: ([scope]) =>
     `must name one organization at most, spelled as ${scope}`,

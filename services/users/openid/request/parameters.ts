@@ -28,6 +28,7 @@ const names = [
   'idTokenHint',
   'uiLocales',
   'claims',
+  'acrValues',
   'request',
   'requestUri',
   'dpopJkt',

@@ -8,8 +8,8 @@ export interface AskedClaims {
   scopes: string[]
   /** The only user that it may be answered for. */
   hintedUser: string | undefined
-  /** The only contexts (`acr`) that will do. */
-  acrValues: string[] | undefined
+  /** The contexts (`acr`), the one that it likes best first; and whether no others will do. */
+  acr: { values: string[]; isEssential: boolean } | undefined
 }
 
 /** Characters, and names. */
@@ -18,7 +18,7 @@ const [mostCharacters, mostNames] = mostOfClaims
 
 /** Undefined where it cannot be read, or is too large. */
 export function readClaims(text: string): AskedClaims | undefined {
-  if (text === '') return { claims: [], scopes: [], hintedUser: undefined, acrValues: undefined }
+  if (text === '') return { claims: [], scopes: [], hintedUser: undefined, acr: undefined }
   const asked = text.length <= mostCharacters ? parse(text) : undefined
   if (!isObject(asked)) return undefined
   const places = ['id_token', 'userinfo'] as const
@@ -33,12 +33,13 @@ export function readClaims(text: string): AskedClaims | undefined {
   )
   const subjects = [ofIdToken, ofUserInfo].flatMap(({ sub }) => valuesOf(sub) ?? [])
   const acr = ofIdToken['acr']
+  const acrValues = valuesOf(acr)
   return {
     claims: known,
     scopes: scopesOfClaims(known),
     // Two names of different users match no one.
     hintedUser: new Set(subjects).size > 1 ? '' : subjects[0],
-    acrValues: isObject(acr) && acr['essential'] === true ? valuesOf(acr) : undefined,
+    acr: acrValues && { values: acrValues, isEssential: (acr as Json)['essential'] === true },
   }
 }
 

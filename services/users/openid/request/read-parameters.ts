@@ -1,12 +1,12 @@
 import { NoticeReason, ParameterRule } from '#gen/roster/users/v1/sign_in_service'
 import type { ApplicationCopy, OidcCopy, ProjectCopy } from '../applications/application-copy.ts'
 import type { KnownApplication } from '../applications/find-application.ts'
-import { acr } from '../judge/judge.ts'
+import { acrValues, type AskedContext, knownAcr } from '../judge/authentication-context.ts'
 import { type Parameters, wordsOf } from './parameters.ts'
 import { findMistake } from './find-mistake.ts'
 import { type Mistake, mistake } from './mistakes.ts'
 import { nearestRedirectUri } from './nearest-redirect-uri.ts'
-import { mostOfClaims, readClaims } from './read-claims.ts'
+import { type AskedClaims, mostOfClaims, readClaims } from './read-claims.ts'
 import { readScopes } from './read-scopes.ts'
 import { isRegistered, mayBeAnybodys } from './redirect-uri.ts'
 
@@ -19,6 +19,8 @@ export interface Asked {
   scopes: string[]
   claims: string[]
   claimScopes: string[]
+  /** The contexts that it asks for. Undefined: none. */
+  acr: AskedContext | undefined
   actsInRoster: boolean
   needsClick: boolean
 }
@@ -37,6 +39,7 @@ export const faults = {
   interaction_required: 'The person has to go on by a page.',
   access_denied: 'The person did not allow it, or may not come.',
   server_error: 'The login application could not go on.',
+  unmet_authentication_requirements: 'The person was not authenticated as the application requires.',
   temporarily_unavailable: 'There were too many requests of this kind.',
 } as const
 
@@ -78,8 +81,9 @@ function readRest(parameters: Parameters, { application, project }: RequestedApp
     return mistake('resource', ParameterRule.PARAMETER_RULE_LEFT_OUT, [], 'invalid_target')
   const scopes = readScopes(parameters.scope, project.id, oidc)
   if ('rule' in scopes) return scopes
-  if (claims.acrValues && !claims.acrValues.includes(acr))
-    return mistake('claims', ParameterRule.PARAMETER_RULE_ACR, [acr], 'unmet_authentication_requirements')
+  const acr = readContext(parameters, claims.acr)
+  if (acr?.isEssential && acr.values.length === 0)
+    return mistake('claims', ParameterRule.PARAMETER_RULE_ACR, [...acrValues], 'unmet_authentication_requirements')
   return {
     prompts: wordsOf(parameters.prompt),
     maxAge: parameters.maxAge === '' ? undefined : Number(parameters.maxAge),
@@ -87,6 +91,15 @@ function readRest(parameters: Parameters, { application, project }: RequestedApp
     ...scopes,
     claims: claims.claims,
     claimScopes: claims.scopes,
+    acr,
     needsClick: mayBeAnybodys(parameters.redirectUri, oidc),
   }
+}
+
+// What `claims` says counts in place of `acr_values`, whose values are voluntary. Those that nobody knows are passed over. A
+// request that a former release stored has none.
+function readContext({ acrValues: text = '' }: Partial<Parameters>, ofClaims: AskedClaims['acr']): AskedContext | undefined {
+  const { values, isEssential } = ofClaims ?? { values: wordsOf(text), isEssential: false }
+  const known = knownAcr(values)
+  return known.length > 0 || isEssential ? { values: known, isEssential } : undefined
 }

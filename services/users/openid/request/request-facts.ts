@@ -12,6 +12,8 @@ export function requestFacts(asked: Asked | undefined, beganAt: Date, progress: 
     organizationScope: asked?.organizationScope,
     scopes: asked?.scopes ?? [],
     claimScopes: asked?.claimScopes ?? [],
+    acr: asked?.acr,
+    passedOver: progress.passedOver ?? [],
     chosen: progress.chosen === true,
     decided: progress.decision === 'allowed',
     needsClick: asked?.needsClick === true,

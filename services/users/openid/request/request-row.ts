@@ -74,6 +74,8 @@ export interface Progress {
   invitation?: { givenName: string; familyName: string; error: InvitationError; retryAt?: string }
   /** The second factor that the person wants to use. */
   way?: SecondFactorKind | undefined
+  /** Of the contexts (`acr`) that the application asks for, those that the person passed over. */
+  passedOver?: string[]
   /** The code of a second factor was mailed, and what was wrong with the last one. */
   code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined } | undefined
   /** The code that a right password gave, and when, RFC 3339: the same password gets it again. */

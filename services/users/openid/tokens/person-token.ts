@@ -74,7 +74,7 @@ async function signAccessToken(
   times: { iat: number; exp: number; jti: string },
   call: ServiceCall,
 ): Promise<string> {
-  const { userId, organizationId, application } = allowed
+  const { userId, organizationId, application, acr, authTime } = allowed
   const asserted = application.oidc!.accessTokenRoleAssertion
   const wanted = { names: asked.names, projectId: asserted ? stored.projectId : asked.projectId }
   const roles = await findRoles(context, { id: userId, organizationId }, wanted, call)
@@ -85,6 +85,9 @@ async function signAccessToken(
     client_id: application.clientId,
     organization: organizationId,
     ...(given !== '' && { scope: given }),
+    // So that an API can demand them (RFC 9470).
+    auth_time: Math.floor(authTime.getTime() / 1000),
+    acr,
     ...roleClaims(roles, wanted),
     ...(asksMaps &&
       wanted.projectId !== undefined &&

@@ -6,6 +6,7 @@ import {
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import type { SignedInUser } from '../../openid/authorization/facts-of.ts'
+import { knownAcr } from '../../openid/judge/authentication-context.ts'
 import type { RequestFacts } from '../../openid/judge/facts.ts'
 import { isSignIn } from '../../openid/request/parameters.ts'
 import { readRequest } from '../../openid/request/read-request.ts'
@@ -61,7 +62,7 @@ function phaseOf({ answer, isOver }: RequestRow): SignInRequestPhase {
 }
 
 function describedFacts(
-  { scopes, prompts, maxAge, redirectUri, hintedUserId }: ExplainSignInRequest,
+  { scopes, prompts, maxAge, acrValues, acrIsEssential, redirectUri, hintedUserId }: ExplainSignInRequest,
   { application: { oidc }, project }: Omit<SignedInUser, 'sessionId'>,
   now: Date,
 ): RequestFacts | undefined {
@@ -75,6 +76,8 @@ function describedFacts(
     organizationScope: asked.organizationScope,
     scopes: asked.scopes,
     claimScopes: [],
+    acr: acrValues.length > 0 ? { values: knownAcr(acrValues), isEssential: acrIsEssential } : undefined,
+    passedOver: [],
     chosen: false,
     decided: false,
     needsClick: mayBeAnybodys(redirectUri || (oidc.redirectUris[0] ?? ''), oidc),

@@ -78,7 +78,10 @@ function lackOf(lack: Lack, facts: Facts): Found {
       return { reason: SignInReason.SIGN_IN_REASON_ACCOUNT }
     case 'click':
       return { reason: SignInReason.SIGN_IN_REASON_CLICK }
+    case 'unmet-context':
+      return { reason: SignInReason.SIGN_IN_REASON_CONTEXT_UNMET, object: { type: 'user', id: facts.user!.id } }
     case 'factor':
+      if (lack.acr) return { reason: SignInReason.SIGN_IN_REASON_CONTEXT, kinds: lack.kinds }
       return {
         reason: SignInReason.SIGN_IN_REASON_FACTOR,
         ...(areSecond(lack.kinds) && { sentence: demands[whoDemands(facts)] }),
@@ -86,6 +89,7 @@ function lackOf(lack: Lack, facts: Facts): Found {
         kinds: lack.kinds,
       }
     case 'fresh-factor':
+      if (lack.acr) return { reason: SignInReason.SIGN_IN_REASON_CONTEXT, kinds: lack.kinds }
       return { reason: SignInReason.SIGN_IN_REASON_FRESH_FACTOR, object: sessionOf(facts), kinds: lack.kinds }
     case 'consent': {
       const { application, user } = facts

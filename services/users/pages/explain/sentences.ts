@@ -8,6 +8,10 @@ export const sentences = {
   [SignInReason.SIGN_IN_REASON_FACTOR]:
     'The policy, or a second factor of the user, asks for a factor that was not checked.',
   [SignInReason.SIGN_IN_REASON_FRESH_FACTOR]: 'The application asks for the password once more.',
+  [SignInReason.SIGN_IN_REASON_CONTEXT]:
+    'The application asks for a further factor, or for a passkey that checks the user (acr).',
+  [SignInReason.SIGN_IN_REASON_CONTEXT_UNMET]:
+    'The application takes nobody without a further factor, or a passkey, that the user cannot prove (acr): it gets an error.',
   [SignInReason.SIGN_IN_REASON_CONSENT]: 'The user has to let the application be used, and have these scopes.',
   [SignInReason.SIGN_IN_REASON_USER_LOCKED]: 'The user is locked.',
   [SignInReason.SIGN_IN_REASON_USER_INACTIVE]: 'The user is deactivated.',

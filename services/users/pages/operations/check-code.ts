@@ -20,7 +20,7 @@ import { confirmTotp, beginTotp, type MayAdd, provedTotp } from '../../sessions/
 import { notSetUp } from '../../sessions/factors/totp/totp.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { setUpBinding } from '../sign-in/factors/totp.ts'
-import { lackedSecondFactors, mayBeSetUp } from '../sign-in/factors/ways.ts'
+import { goingOn, lackedSecondFactors, mayBeSetUp, mayPassOver } from '../sign-in/factors/ways.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
 
@@ -40,6 +40,7 @@ export async function checkCode(context: Context, request: CheckCodeRequest, cal
   if (request.action === 'another-account') return next({ asksName: true }, null)
   const state = await requestStateOf(context, opened, call)
   const person = 'chosen' in state ? state.chosen : undefined
+  if (request.action === 'pass-over') return person && mayPassOver(person) ? next(goingOn(row.progress, person)) : page
   const lacked = person ? lackedSecondFactors(person) : []
   if (!person || lacked.length === 0) return page
   const mail = () => mailCode(context, opened, sessionOf(opened, person), call)
@@ -163,7 +164,7 @@ async function record(
     context,
     proved,
     browser,
-    { writes: (of) => [advance(context.keys, row.id, { chosen: true }, of)], guards: [stillOpen(row.id)] },
+    { writes: (of) => [advance(context.keys, row.id, goingOn(row.progress), of)], guards: [stillOpen(row.id)] },
     call,
   )
   return newValue

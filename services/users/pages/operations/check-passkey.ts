@@ -17,6 +17,7 @@ import { factors } from '../../sessions/factors/registry.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
 import { askedOfPage, passkeyPrompt } from '../sign-in/factors/passkey.ts'
+import { goingOn, mayPassOver } from '../sign-in/factors/ways.ts'
 import { openForm, type OpenedRequest, openRequest, signingIn } from '../sign-in/opened-request.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
 import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
@@ -35,6 +36,11 @@ export async function checkPasskey(context: Context, request: CheckPasskeyReques
     return page
   }
   if (request.action === 'another-account') return next({ asksName: true }, null)
+  if (request.action === 'pass-over') {
+    const state = await requestStateOf(context, opened, call)
+    const person = 'chosen' in state ? state.chosen : undefined
+    return person && mayPassOver(person) ? next(goingOn(row.progress, person)) : page
+  }
   if (request.action === 'ask') {
     const { isSent } = row.progress.code ?? {}
     return next({ ...row.progress, error: undefined, way: 'passkey', code: isSent ? { isSent } : undefined })
@@ -65,7 +71,7 @@ async function proceed(
   const proved = await factors.passkey.check(context, { loginName: '', find, text, asked: { binding } }, call)
   if (proved.check?.second) {
     const along = {
-      writes: (of: { sessionId: string; userId: string }) => [advance(context.keys, row.id, { chosen: true }, of)],
+      writes: (of: { sessionId: string; userId: string }) => [advance(context.keys, row.id, goingOn(row.progress), of)],
       guards: [stillOpen(row.id)],
     }
     const { newValue } = await openBrowserSession(context, proved, browser, along, call)

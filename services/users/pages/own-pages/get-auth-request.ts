@@ -31,6 +31,8 @@ export async function getAuthRequest(
       loginHint: loginHint || undefined,
       maxAge: asked?.maxAge === undefined ? undefined : { seconds: asked.maxAge, nanos: 0 },
       hintUserId: asked?.hintedUser,
+      acrValues: asked?.acr?.values ?? [],
+      acrIsEssential: asked?.acr?.isEssential ?? false,
       applicationName: reading.application.name,
     },
   }

@@ -86,6 +86,7 @@ function refusal(lacking: Missing | ShutOut): RosterError {
   switch (lack.what) {
     case 'factor':
     case 'fresh-factor':
+    case 'unmet-context':
       return factorRequired()
     case 'consent':
       return consentRequired(`The person has to allow the application: ${lack.scopes.join(' ') || 'its first use'}.`)

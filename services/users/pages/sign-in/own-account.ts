@@ -24,7 +24,7 @@ export function readOwnRequest({
 }: Pick<Parameters, 'prompt' | 'maxAge'>): RequestedApplication & { asked: Asked } {
   const seconds = maxAge === '' ? undefined : Number(maxAge)
   const asked = { maxAge: seconds, hintedUser: undefined, organizationScope: undefined, needsClick: false }
-  const nothing = { scopes: [], claims: [], claimScopes: [], actsInRoster: false }
+  const nothing = { scopes: [], claims: [], claimScopes: [], acr: undefined, actsInRoster: false }
   return { ...roster, asked: { ...asked, ...nothing, prompts: wordsOf(prompt) } }
 }
 

@@ -252,7 +252,9 @@ function askFor(
     case 'factor':
       return factorPage(context, lack.kinds, { row, now }, chosen)
     case 'fresh-factor':
-      return signInPage(row, now, undefined, chosen)
+      return lack.acr ? factorPage(context, lack.kinds, { row, now }, chosen) : signInPage(row, now, undefined, chosen)
+    case 'unmet-context':
+      return refuse(context, row, { fault: 'unmet_authentication_requirements' })
     case 'consent':
       return consentPage(chosen, lack.scopes, { ...asked, tooMany: row.progress.tooMany })
     case 'click':

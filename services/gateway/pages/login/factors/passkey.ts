@@ -6,7 +6,7 @@ import { type Document, frame } from '../shell.ts'
 import { waysOut } from './ways-out.ts'
 
 /** A passkey as a second factor. Without script, and where no passkey serves, the page leads to another way. */
-export function passkeyPage(shown: Shown, { loginName, passkey, error, ways }: PasskeyPage): Document {
+export function passkeyPage(shown: Shown, { loginName, passkey, error, ways, mayPassOver }: PasskeyPage): Document {
   const { language } = shown
   const { text } = language
   const key = passkeyErrors[error]
@@ -18,7 +18,7 @@ export function passkeyPage(shown: Shown, { loginName, passkey, error, ways }: P
       shown,
       '/passkey',
       html`${passkey && passkeyButton(text)}
-      ${waysOut(shown, { ways, isMain: passkey === undefined && ways.length === 0, at: 'passkey' })}`,
+      ${waysOut(shown, { ways, mayPassOver, isMain: passkey === undefined && ways.length === 0, at: 'passkey' })}`,
     )}
     ${passkey && passkeyForm(shown, passkey, { isOffered: false })}`
   return frame(language, text.confirmByPasskey, content, {

@@ -30,6 +30,7 @@ const code = (way: FactorWay, ways: FactorWay[], error: Reason = Reason.CODE_ERR
   ways,
   error,
   retryAfter: 40,
+  mayPassOver: false,
 })
 
 // In order: Enter presses the first.

@@ -26,7 +26,7 @@ export function typedCodePage(
       '/code',
       html`<input type="hidden" name="factor" value="${factor}" />
         ${!isLocked && html`${field} <button name="action" value="check">${text.goOn}</button>`}
-        ${waysOut(shown, { ways: page.ways, isMain: isLocked })}`,
+        ${waysOut(shown, { ways: page.ways, mayPassOver: page.mayPassOver, isMain: isLocked })}`,
     )}`
   return frame(language, title, content, message ? { windowTitle: fill(text.problem, { title }) } : {})
 }

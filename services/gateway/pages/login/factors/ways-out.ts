@@ -23,9 +23,10 @@ export function waysOut(
   {
     ways: others,
     maySetUp = false,
+    mayPassOver = false,
     isMain = false,
     at = 'code',
-  }: { ways: FactorWay[]; maySetUp?: boolean; isMain?: boolean; at?: 'code' | 'passkey' },
+  }: { ways: FactorWay[]; maySetUp?: boolean; mayPassOver?: boolean; isMain?: boolean; at?: 'code' | 'passkey' },
 ): Part {
   const { text } = shown.language
   const offered = [...others.flatMap((way) => (ways[way] ? [ways[way]] : [])), ...(maySetUp ? [setUp] : [])]
@@ -37,6 +38,8 @@ export function waysOut(
           ${text[key]}
         </button>`,
     ),
+    mayPassOver &&
+      html`<button class="text" name="action" value="pass-over" formnovalidate>${text.passOver}</button>`,
     html`<button ${!isMain && html`class="text"`} name="action" value="another-account" formnovalidate>
         ${text.otherAccount}
       </button>

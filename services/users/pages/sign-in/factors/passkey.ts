@@ -11,7 +11,7 @@ import { requestOptions } from '../../../sessions/factors/passkey/options.ts'
 import { relyingParty } from '../../../sessions/factors/passkey/relying-party.ts'
 import type { OpenedRequest } from '../opened-request.ts'
 import { fixedPerson, type RequestState } from '../request-state.ts'
-import { lackedSecondFactors, otherWays } from './ways.ts'
+import { lackedSecondFactors, mayPassOver, otherWays } from './ways.ts'
 
 /** The page of a passkey as a second factor. What it asks the browser for is made once the page is known. */
 export function passkeyPage(
@@ -19,7 +19,11 @@ export function passkeyPage(
   person: Candidate,
 ): PageAnswer {
   const ways = otherWays(person, 'passkey')
-  return show({ $case: 'passkey', value: { loginName: person.knownName, passkey: undefined, error, ways } })
+  const mayPass = mayPassOver(person)
+  return show({
+    $case: 'passkey',
+    value: { loginName: person.knownName, passkey: undefined, error, ways, mayPassOver: mayPass },
+  })
 }
 
 /** What a passkey is asked for in a request: by the first page, or of the person who is known. */

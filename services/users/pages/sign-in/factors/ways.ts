@@ -1,5 +1,7 @@
 import { FactorWay } from '#gen/roster/users/v1/sign_in_service'
 import type { SecondFactorKind } from '../../../directory/events/human.ts'
+import type { ContextLack } from '../../../openid/judge/authentication-context.ts'
+import type { Progress } from '../../../openid/request/request-row.ts'
 import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import { areSecond, maySetUp, provable } from '../../../sessions/factors/asked-first.ts'
 import type { FactorKind } from '../../../sessions/events/session.ts'
@@ -31,4 +33,22 @@ export function wayOf(kind: SecondFactorKind): FactorWay {
 /** Whether the person may set up an authenticator app in this sign-in. */
 export function mayBeSetUp(person: Candidate): boolean {
   return maySetUp(lackedSecondFactors(person), person.user.human)
+}
+
+/** What the person is asked for by the application alone (`acr`). */
+export function askedContext({ verdict }: Pick<Candidate, 'verdict'>): ContextLack | undefined {
+  const lack = 'missing' in verdict ? verdict.missing[0] : undefined
+  return lack && 'acr' in lack && lack.acr ? lack : undefined
+}
+
+/** Whether the application is answered without it, too. */
+export function mayPassOver(person: Pick<Candidate, 'verdict'>): boolean {
+  return askedContext(person)?.maySkip === true
+}
+
+/** What a page goes on with once a factor was proved: what was passed over stays so. `person`: passes over what is asked. */
+export function goingOn({ passedOver = [] }: Progress, person?: Pick<Candidate, 'verdict'>): Progress {
+  const lack = person && askedContext(person)
+  const all = lack?.maySkip ? [...passedOver, lack.acr] : passedOver
+  return { chosen: true, ...(all.length > 0 && { passedOver: all }) }
 }

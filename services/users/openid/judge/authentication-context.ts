@@ -1,0 +1,119 @@
+import type { FactorKind } from '../../sessions/events/session.ts'
+import { areSecond } from '../../sessions/factors/asked-first.ts'
+import { isFirst } from '../../sessions/factors/kinds.ts'
+import { askedSecondFactors, type CheckedFactor, type LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import type { Facts } from './facts.ts'
+
+/**
+ * The contexts that tokens name (`acr`), each of which satisfies those before it: a person with one factor, with two, with a
+ * passkey whose authenticator made sure of the person (OpenID Connect EAP ACR Values 1.0).
+ */
+export const acrValues = ['urn:roster:acr:1', 'urn:roster:acr:2', 'phr'] as const
+const [ofOne, ofTwo, ofPasskey] = acrValues
+
+export type AcrValue = (typeof acrValues)[number]
+
+/** What former releases named always. */
+export const lowestAcr: AcrValue = ofOne
+
+/** What an application asks for. */
+export interface AskedContext {
+  /** The one that it likes best first. */
+  values: AcrValue[]
+  /** Without one of them it gets nothing. Else they are tried. */
+  isEssential: boolean
+}
+
+/** Those that Roster knows, the best first. */
+export function knownAcr(values: readonly string[]): AcrValue[] {
+  return [...new Set(values)].filter((value): value is AcrValue => (acrValues as readonly string[]).includes(value))
+}
+
+/** What a person needs to come to a context. */
+export interface ContextLack {
+  what: 'factor' | 'fresh-factor'
+  kinds: readonly FactorKind[]
+  acr: AcrValue
+  /** The application is answered without it, too, or with another one that it takes. */
+  maySkip: boolean
+}
+
+/** A context that the application needs, and the person cannot come to. */
+export interface UnmetContext {
+  what: 'unmet-context'
+}
+
+/** Two kinds; or a passkey whose authenticator made sure of the person, which is something they have and know or are. */
+export function isMultiple(factors: readonly Pick<CheckedFactor, 'userVerified'>[]): boolean {
+  return factors.length > 1 || factors.some(({ userVerified }) => userVerified)
+}
+
+/** The highest context that factors come to. Where the policy allows no passkeys, these count for nothing. */
+export function contextOf(factors: readonly CheckedFactor[], { allowPasskeys }: LoginPolicy): AcrValue {
+  const counted = factors.filter(({ kind }) => allowPasskeys || kind !== 'passkey')
+  if (counted.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return ofPasskey
+  return isMultiple(counted) ? ofTwo : ofOne
+}
+
+function satisfies(reached: AcrValue, wanted: AcrValue): boolean {
+  return acrValues.indexOf(reached) >= acrValues.indexOf(wanted)
+}
+
+/** The context that tokens name: of those that were asked for the first that is satisfied, else what was done. */
+export function namedContext(reached: AcrValue, asked: AskedContext | undefined): AcrValue {
+  return asked?.values.find((value) => satisfies(reached, value)) ?? reached
+}
+
+/**
+ * What is missing of the context that is asked for: of those that the person can come to, or has come to, the one that the
+ * application likes best. What the person passed over is left out, unless nothing else does. `silently`: no page can ask.
+ */
+export function contextLack(
+  { user, policy }: Pick<Facts, 'policy'> & { user: NonNullable<Facts['user']> },
+  { asked, passedOver, silently }: { asked: AskedContext; passedOver: readonly string[]; silently: boolean },
+  factors: readonly CheckedFactor[],
+): ContextLack | UnmetContext | undefined {
+  const { values, isEssential } = asked
+  const reached = contextOf(factors, policy)
+  const steps = values.map((value) => ({
+    value,
+    isReached: satisfies(reached, value),
+    kinds: kindsFor(value, { user, policy }, { factors, isEssential }),
+  }))
+  const possible = steps.filter(({ isReached, kinds }) => isReached || kinds.length > 0)
+  if (possible.length === 0) return isEssential ? { what: 'unmet-context' } : undefined
+  const isAnyReached = possible.some(({ isReached }) => isReached)
+  if (silently) return isAnyReached || !isEssential ? undefined : { what: 'unmet-context' }
+  const left = possible.filter(({ value, isReached }) => isReached || !passedOver.includes(value))
+  const target = left[0] ?? (isEssential ? possible[0] : undefined)
+  if (!target || target.isReached) return undefined
+  return {
+    // Two factors are a further one. A passkey that makes sure of the person is asked for in place of all.
+    what: target.value === ofPasskey ? 'fresh-factor' : 'factor',
+    kinds: target.kinds,
+    acr: target.value,
+    maySkip: !isEssential || left.length > 1,
+  }
+}
+
+// Of these one suffices; none: the person cannot come to it.
+function kindsFor(
+  value: AcrValue,
+  { user, policy }: Pick<Facts, 'policy'> & { user: NonNullable<Facts['user']> },
+  { factors, isEssential }: { factors: readonly CheckedFactor[]; isEssential: boolean },
+): readonly FactorKind[] {
+  const { prove, setUp, usePasskey } = user.can ?? nothing
+  if (value === ofOne) return []
+  if (value === ofPasskey) return policy.allowPasskeys && usePasskey ? ['passkey'] : []
+  const own = { demanded: user.secondFactors, further: user.furtherFactors ?? [] }
+  // As where the policy demands one.
+  const kinds = askedSecondFactors({ ...policy, forceMfa: true }, own).filter(
+    (kind) => !factors.some((factor) => factor.kind === kind && isFirst(factor)),
+  )
+  const canProve = kinds.some((kind) => prove.includes(kind))
+  // Who has none sets one up, where the application insists.
+  const canSetUp = isEssential && !kinds.includes('passkey') && kinds.some((kind) => setUp.includes(kind))
+  return areSecond(kinds) && (canProve || canSetUp) ? kinds : []
+}
+
+const nothing: NonNullable<NonNullable<Facts['user']>['can']> = { prove: [], setUp: [], usePasskey: false }
