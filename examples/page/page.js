@@ -25,6 +25,15 @@ on('books', async () => {
   const answer = await fetch(api, { headers: { authorization: `Bearer ${token}` } })
   show('answer', answer.ok ? JSON.stringify(await answer.json(), null, 2) : `The API says ${answer.status}`)
 })
+on('order', async () => {
+  const { access_token: token } = await manager.getUser()
+  const answer = await fetch(api, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
+  const challenge = answer.headers.get('www-authenticate') ?? ''
+  // The API wants more factors, or later ones: Roster asks the person for them.
+  if (challenge.includes('insufficient_user_authentication'))
+    return manager.signinRedirect({ acr_values: named('acr_values', challenge), max_age: named('max_age', challenge) })
+  return show('answer', answer.ok ? JSON.stringify(await answer.json(), null, 2) : `The API says ${answer.status}`)
+})
 on('sign-out', async () => {
   await manager.revokeTokens(['refresh_token'])
   await manager.removeUser()
@@ -34,7 +43,7 @@ on('sign-out', async () => {
 function draw(user) {
   show('who', user ? `Signed in as ${user.profile.name ?? user.profile.sub}` : 'Nobody is signed in')
   element('sign-in').hidden = user !== null
-  for (const id of ['books', 'sign-out']) element(id).hidden = user === null
+  for (const id of ['books', 'order', 'sign-out']) element(id).hidden = user === null
 }
 
 function on(id, act) {
@@ -43,6 +52,10 @@ function on(id, act) {
 
 function show(id, text) {
   element(id).textContent = text
+}
+
+function named(name, challenge) {
+  return new RegExp(`${name}="([^"]*)"`).exec(challenge)?.[1]
 }
 
 function element(id) {

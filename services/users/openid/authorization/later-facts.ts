@@ -5,7 +5,7 @@ import { type KnownApplication, loadApplication } from '../applications/find-app
 import type { Context } from '../../context.ts'
 import { scopesOfClaims } from '../tokens/claims.ts'
 import type { InitialStage, Stage, Facts, GrantedBefore } from '../judge/facts.ts'
-import { lowestAcr } from '../judge/authentication-context.ts'
+import { lowestAcr } from '../acr.ts'
 import { type Allowed, isAllowed, judge, type Verdict } from '../judge/judge.ts'
 import { type Authorization, authorizationType } from '../events/authorization.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'

@@ -1,5 +1,5 @@
 import { firstToken, nextToken, type RefreshToken, type RefreshTokens } from './refresh-tokens.ts'
-import type { AcrValue } from '../judge/authentication-context.ts'
+import type { AcrValue } from '../acr.ts'
 import type { Factor } from '../../sessions/events/session.ts'
 
 /** The aggregate of what a person gave an application, once for each code. */

@@ -2,32 +2,10 @@ import type { FactorKind } from '../../sessions/events/session.ts'
 import { areSecond } from '../../sessions/factors/asked-first.ts'
 import { isFirst } from '../../sessions/factors/kinds.ts'
 import { askedSecondFactors, type CheckedFactor, type LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { type AcrValue, acrValues, type AskedContext } from '../acr.ts'
 import type { Facts } from './facts.ts'
 
-/**
- * The contexts that tokens name (`acr`), each of which satisfies those before it: a person with one factor, with two, with a
- * passkey whose authenticator made sure of the person (OpenID Connect EAP ACR Values 1.0).
- */
-export const acrValues = ['urn:roster:acr:1', 'urn:roster:acr:2', 'phr'] as const
 const [ofOne, ofTwo, ofPasskey] = acrValues
-
-export type AcrValue = (typeof acrValues)[number]
-
-/** What former releases named always. */
-export const lowestAcr: AcrValue = ofOne
-
-/** What an application asks for. */
-export interface AskedContext {
-  /** The one that it likes best first. */
-  values: AcrValue[]
-  /** Without one of them it gets nothing. Else they are tried. */
-  isEssential: boolean
-}
-
-/** Those that Roster knows, the best first. */
-export function knownAcr(values: readonly string[]): AcrValue[] {
-  return [...new Set(values)].filter((value): value is AcrValue => (acrValues as readonly string[]).includes(value))
-}
 
 /** What a person needs to come to a context. */
 export interface ContextLack {

@@ -1,7 +1,7 @@
 import type { ApplicationCopy, Openness, ProjectCopy } from '../applications/application-copy.ts'
 import type { Revisions } from '../events/authorization.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
-import type { AcrValue, AskedContext } from './authentication-context.ts'
+import type { AcrValue, AskedContext } from '../acr.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import type { SignOuts } from '../../directory/events/sign-outs.ts'
 import type { CheckedFactor, PersonPolicy } from '../../sessions/login-policy/login-policy.ts'

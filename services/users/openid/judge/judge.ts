@@ -3,8 +3,8 @@ import type { Revisions } from '../events/authorization.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { outlives, signOutsOf } from '../../directory/events/sign-outs.ts'
 import { areSecond } from '../../sessions/factors/asked-first.ts'
+import { type AcrValue } from '../acr.ts'
 import {
-  type AcrValue,
   contextLack,
   type ContextLack,
   contextOf,

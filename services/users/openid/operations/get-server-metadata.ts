@@ -8,7 +8,7 @@ import { idTokenAlgorithms } from '../tokens/keys/id-token-keys.ts'
 import { issuerOf, tokenEndpointOf } from '../../directory/issuer.ts'
 import { plainScopes } from '../tokens/scope.ts'
 import { prompts } from '../request/find-mistake.ts'
-import { acrValues } from '../judge/authentication-context.ts'
+import { acrValues } from '../acr.ts'
 
 // A machine or an application that proves who it is; an application without a proof gets and revokes tokens alone.
 const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']

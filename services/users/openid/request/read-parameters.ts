@@ -1,7 +1,7 @@
 import { NoticeReason, ParameterRule } from '#gen/roster/users/v1/sign_in_service'
 import type { ApplicationCopy, OidcCopy, ProjectCopy } from '../applications/application-copy.ts'
 import type { KnownApplication } from '../applications/find-application.ts'
-import { acrValues, type AskedContext, knownAcr } from '../judge/authentication-context.ts'
+import { acrValues, type AskedContext, knownAcr } from '../acr.ts'
 import { type Parameters, wordsOf } from './parameters.ts'
 import { findMistake } from './find-mistake.ts'
 import { type Mistake, mistake } from './mistakes.ts'
@@ -98,7 +98,10 @@ function readRest(parameters: Parameters, { application, project }: RequestedApp
 
 // What `claims` says counts in place of `acr_values`, whose values are voluntary. Those that nobody knows are passed over. A
 // request that a former release stored has none.
-function readContext({ acrValues: text = '' }: Partial<Parameters>, ofClaims: AskedClaims['acr']): AskedContext | undefined {
+function readContext(
+  { acrValues: text = '' }: Partial<Parameters>,
+  ofClaims: AskedClaims['acr'],
+): AskedContext | undefined {
   const { values, isEssential } = ofClaims ?? { values: wordsOf(text), isEssential: false }
   const known = knownAcr(values)
   return known.length > 0 || isEssential ? { values: known, isEssential } : undefined

@@ -6,7 +6,7 @@ import {
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import type { SignedInUser } from '../../openid/authorization/facts-of.ts'
-import { knownAcr } from '../../openid/judge/authentication-context.ts'
+import { knownAcr } from '../../openid/acr.ts'
 import type { RequestFacts } from '../../openid/judge/facts.ts'
 import { isSignIn } from '../../openid/request/parameters.ts'
 import { readRequest } from '../../openid/request/read-request.ts'

@@ -35,7 +35,15 @@ type ReasonName = Exclude<keyof typeof Reason, 'UNRECOGNIZED'> extends `CODE_ERR
 function show(isSent: boolean, error: ReasonName, applicationName: string) {
   const destination = { applicationName, host: 'time.acme.example' }
   const shown = { language: chooseLanguage('en'), requestId: 'r', formToken: 't', uiLocales: '', destination }
-  const page = { loginName: 'ada', email: 'a•••@a•••.example', isSent, retryAfter: 40, ways: [], maySetUp: false, mayPassOver: false }
+  const page = {
+    loginName: 'ada',
+    email: 'a•••@a•••.example',
+    isSent,
+    retryAfter: 40,
+    ways: [],
+    maySetUp: false,
+    mayPassOver: false,
+  }
   const { body } = otpEmailPage(shown, { ...page, error: Reason[`CODE_ERROR_${error}`] })
   return { body, buttons: [...body.matchAll(/name="action" value="([^"]*)"/g)].map(([, action]) => action) }
 }

@@ -38,8 +38,7 @@ export function waysOut(
           ${text[key]}
         </button>`,
     ),
-    mayPassOver &&
-      html`<button class="text" name="action" value="pass-over" formnovalidate>${text.passOver}</button>`,
+    mayPassOver && html`<button class="text" name="action" value="pass-over" formnovalidate>${text.passOver}</button>`,
     html`<button ${!isMain && html`class="text"`} name="action" value="another-account" formnovalidate>
         ${text.otherAccount}
       </button>
