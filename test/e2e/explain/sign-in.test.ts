@@ -84,6 +84,13 @@ const cases: Case[] = [
     door: ['password'],
   },
   {
+    name: 'the application asks for a second factor',
+    asked: { acr_values: 'urn:roster:acr:2' },
+    explained: { acrValues: ['urn:roster:acr:2'] },
+    says: 'CONTEXT session',
+    door: ['code'],
+  },
+  {
     name: 'a scope was never given',
     asked: { scope: 'openid email' },
     explained: { scopes: ['openid', 'email'] },

@@ -49,7 +49,7 @@ const mistakes: Record<string, Sent> = {
   'a `nonce` of 1,025 characters': { nonce: 'n'.repeat(1025) },
   '`claims` that are no JSON': { claims: 'email' },
   '`claims` with an essential `acr` of others': {
-    claims: '{"id_token":{"acr":{"essential":true,"value":"phr"}}}',
+    claims: '{"id_token":{"acr":{"essential":true,"value":"urn:other"}}}',
   },
   'scopes with commas': { scope: 'openid,profile' },
   'no scope that is known': { scope: 'read:orders' },

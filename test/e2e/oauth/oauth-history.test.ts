@@ -209,7 +209,7 @@ describe('documents', () => {
         scopes_supported: ['openid', 'profile', 'email', 'roles', 'offline_access'],
         prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
         code_challenge_methods_supported: ['S256'],
-        acr_values_supported: ['urn:roster:acr:1'],
+        acr_values_supported: ['urn:roster:acr:1', 'urn:roster:acr:2', 'phr'],
         id_token_signing_alg_values_supported: ['RS256', 'ES256', 'EdDSA', 'PS256'],
         token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
         introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
