@@ -87,7 +87,7 @@ const cases: Case[] = [
     name: 'the application asks for a second factor',
     asked: { acr_values: 'urn:roster:acr:2' },
     explained: { acrValues: ['urn:roster:acr:2'] },
-    says: 'CONTEXT session',
+    says: 'CONTEXT',
     door: ['code'],
   },
   {

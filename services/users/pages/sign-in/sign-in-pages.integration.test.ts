@@ -362,7 +362,7 @@ describe('a faulty request', () => {
     [{ dpopJkt: 'x' }, 'invalid_request', 'dpop_jkt must be SHA-256'],
     [{ claims: '[]' }, 'invalid_request', 'claims must be a JSON object'],
     [
-      { claims: '{"id_token":{"acr":{"essential":true,"value":"phr"}}}' },
+      { claims: '{"id_token":{"acr":{"essential":true,"value":"urn:other"}}}' },
       'unmet_authentication_requirements',
       'claims must not ask for another acr',
     ],
