@@ -27,7 +27,10 @@ export function isMultiple(factors: readonly Pick<CheckedFactor, 'userVerified'>
 }
 
 /** The highest context that factors come to. Where the policy allows no passkeys, these count for nothing. */
-export function contextOf(factors: readonly CheckedFactor[], { allowPasskeys }: LoginPolicy): AcrValue {
+export function contextOf(
+  factors: readonly CheckedFactor[],
+  { allowPasskeys }: Pick<LoginPolicy, 'allowPasskeys'>,
+): AcrValue {
   const counted = factors.filter(({ kind }) => allowPasskeys || kind !== 'passkey')
   if (counted.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return ofPasskey
   return isMultiple(counted) ? ofTwo : ofOne
