@@ -364,7 +364,7 @@ describe('a faulty request', () => {
     [
       { claims: '{"id_token":{"acr":{"essential":true,"value":"urn:other"}}}' },
       'unmet_authentication_requirements',
-      'claims must not ask for another acr',
+      'claims must ask for an acr',
     ],
     [{ idTokenHint: 'x' }, 'login_required', 'id_token_hint must be an ID token'],
     [{ scope: 'openid project:another' }, 'invalid_scope', 'scope must not name another project'],
