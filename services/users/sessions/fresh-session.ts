@@ -1,9 +1,13 @@
 import { RosterError } from '#lib/errors'
+import type { ServiceCall } from '#lib/rpc/call'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
+import type { User } from '../directory/events/user.ts'
 import type { Session } from './events/session.ts'
 import { factorKinds } from './factors/kinds.ts'
+import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
 import { checkedFactors, lastFirstFactor } from './login-policy/login-policy.ts'
+import { missingMethods } from './session-tokens.ts'
 
 /** Seconds that a first factor counts for what matters. */
 export const freshFor = 600
@@ -14,22 +18,31 @@ export interface OwnSession {
 }
 
 /**
- * The session by which people change their own second factors: its first factor was checked of late, or a stolen token
- * would be enough. A token that a person let an application have is none. Undefined where the caller is another user.
+ * The session by which people change their own second factors: it lacks none, and its first factor was checked of late, or a
+ * stolen token would be enough. A token that a person let an application have is none. Undefined where the caller is another user.
  * FAILED_PRECONDITION FACTOR_NOT_FRESH.
  */
 export async function requireFreshSession(
-  { store }: Pick<Context, 'store'>,
+  context: Pick<Context, 'config' | 'store' | 'grants'>,
   userId: string,
-  { caller }: Pick<Call, 'caller'>,
+  call: Pick<Call, 'caller'> & ServiceCall,
 ): Promise<OwnSession | undefined> {
+  const { caller } = call
   if (caller.userId !== userId) return undefined
   const isOwn = caller.sessionId !== '' && caller.authorizationId === undefined
-  const session = isOwn ? await store.load<Session>('session', caller.sessionId) : undefined
+  const [session, user, policy] = isOwn
+    ? await Promise.all([
+        context.store.load<Session>('session', caller.sessionId),
+        context.store.load<User>('user', userId),
+        loadPersonPolicy(context, caller, call),
+      ])
+    : []
   const factors = session ? checkedFactors(session.state) : []
   const last = lastFirstFactor(factors.map((factor) => ({ ...factor, at: new Date(factor.at) })))
   const isFresh = last !== undefined && last.getTime() >= session!.readAt.getTime() - freshFor * 1000
-  if (!isFresh || session!.state.ended || session!.state.userId !== userId)
+  const isOver = !isFresh || session!.state.ended || session!.state.userId !== userId
+  // A gateway may have known the token before a factor was added.
+  if (isOver || !user || missingMethods(policy!, user.state, session!.state).length > 0)
     throw new RosterError(
       'FAILED_PRECONDITION',
       'FACTOR_NOT_FRESH',

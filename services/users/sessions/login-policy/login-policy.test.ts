@@ -44,7 +44,7 @@ describe('what is missing beside a password', () => {
     ['that, or a passkey that the person has', demanding, opens, ['passkey', 'totp', 'otp-email']],
     ['no mailed code, of who has an app', demanding, app, ['totp', 'recovery-code']],
     ['no passkey, where none is allowed', { ...demanding, allowPasskeys: false }, opens, ['totp', 'otp-email']],
-    ['no security key either', { ...policy, allowPasskeys: false }, key, []],
+    ['a security key of the person all the same', { ...policy, allowPasskeys: false }, key, ['passkey']],
     ['the app alone, where passkeys are no second factor', only('totp'), appAndOpens, ['totp']],
     ['a security key, though the person has none', only('passkey'), none, ['passkey']],
     ['the same where the policy allows no passkeys', { ...only('passkey'), allowPasskeys: false }, none, ['passkey']],

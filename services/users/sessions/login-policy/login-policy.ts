@@ -93,9 +93,8 @@ export function missingFactors(
   own: OwnFactors,
   checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[],
 ): FactorKind[][] {
-  const counted = checked.filter(({ kind }) => counts(policy, kind))
-  if (counted.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return []
-  const isChecked = (kind: FactorKind) => counted.some((factor) => factor.kind === kind)
+  if (policy.allowPasskeys && checked.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return []
+  const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
   const first = policy.factors
     .filter((kind) => !isChecked(kind))
     .map((kind): FactorKind[] => [kind, ...(policy.allowPasskeys ? ['passkey' as const] : [])])
@@ -109,18 +108,16 @@ type Demands = Pick<
   'factors' | 'allowPasskeys' | 'forceMfa' | 'forceMfaOfAdministrators' | 'secondFactors'
 >
 
-// Where the policy allows no passkeys, these count for nothing.
-function counts({ allowPasskeys }: Pick<LoginPolicy, 'allowPasskeys'>, kind: FactorKind): boolean {
-  return kind !== 'passkey' || allowPasskeys
-}
-
 /** The second factors of which one is asked for; none: nothing is. */
 export function askedSecondFactors(policy: Omit<Demands, 'factors'>, { demanded, further }: OwnFactors): FactorKind[] {
   const { forceMfa } = policy
-  const allowed = policy.secondFactors.filter((kind) => counts(policy, kind))
+  // A security key of the person's own is asked for all the same, or a policy would take it away.
+  const allowed = policy.secondFactors.filter(
+    (kind) => kind !== 'passkey' || policy.allowPasskeys || demanded.includes(kind),
+  )
   // Recovery codes stand for another factor alone.
   const serving = (kinds: readonly FactorKind[]) => (kinds.every(isWayOut) ? [] : kinds)
-  const own = serving(demanded.filter((kind) => counts(policy, kind)))
+  const own = serving(demanded)
   if (!forceMfa && own.length === 0) return []
   const usable = serving(own.filter((kind) => allowed.includes(kind)))
   const ofAnybody = allowed.filter((kind) => !isWayOut(kind) && !factorKinds[kind].second!.needsSetUp)

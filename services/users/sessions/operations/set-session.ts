@@ -166,10 +166,9 @@ async function challengePasskey(
   const wanted = verification[webAuthN!.userVerificationRequirement]!
   const verifies = wanted === 'required'
   const passkeys = (user.state.human?.passkeys ?? []).filter(
-    (one) => one.rpId === rpId && !(verifies && one.secondOnly),
+    (one) => one.rpId === rpId && (one.secondOnly ? !verifies : policy.allowPasskeys),
   )
-  if (!policy.allowPasskeys || passkeys.length === 0 || (!verifies && !('whole' in presented)))
-    throw refused('not-allowed')
+  if (passkeys.length === 0 || (!verifies && !('whole' in presented))) throw refused('not-allowed')
   const binding = { for: 'session' as const, sessionId, userId: user.userId }
   const challenge = makeChallenge(keys, binding, { verifies }, await readNow(sql))
   const options = { publicKey: requestOptions(rpId, challenge, wanted, passkeys) }

@@ -64,7 +64,8 @@ export async function passkeyPrompt(
   return { options: JSON.stringify(options), unknownCredentialId: opened.row.progress.unknownCredential ?? '' }
 }
 
-function servingPasskeys({ user: { human } }: Candidate, rpId: string, second: boolean): Passkey[] {
+function servingPasskeys({ user: { human }, signedInUser }: Candidate, rpId: string, second: boolean): Passkey[] {
+  const { allowPasskeys } = signedInUser.policy
   const all = second ? (human?.passkeys ?? []) : firstPasskeys(human)
-  return all.filter((passkey) => passkey.rpId === rpId)
+  return all.filter((passkey) => passkey.rpId === rpId && (allowPasskeys || passkey.secondOnly))
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { UserVerificationRequirement } from '#gen/roster/users/v1/session_service'
+import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
+import { CodeError } from '#gen/roster/users/v1/sign_in_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
 import { shiftClock } from '#test/support/shift-clock'
 import { createSession } from '../../operations/create-session.ts'
@@ -11,8 +13,10 @@ import { registerU2F } from '../../operations/passkeys/register-u2f.ts'
 import { removePasskey, removeU2F } from '../../operations/passkeys/remove.ts'
 import { verifyPasskeyRegistration } from '../../operations/passkeys/verify-passkey-registration.ts'
 import { verifyU2FRegistration } from '../../operations/passkeys/verify-u2f-registration.ts'
+import { registerTOTP } from '../../operations/register-totp.ts'
 import { setSession } from '../../operations/set-session.ts'
 import { removePasskey as remove, renamePasskey } from '../../passkeys/change.ts'
+import { signInBy } from '../../../testing/test-users.ts'
 import { Authenticator, bogusKeys, type Lies, type RequestOptions } from './testing/authenticator.ts'
 import {
   allow,
@@ -29,6 +33,7 @@ import {
   register,
   signedIn,
   users,
+  Visitor,
   withPasskey,
 } from './testing/world.ts'
 
@@ -349,11 +354,42 @@ describe('a session by the API', () => {
     expect(await holder(partial)).toBe('TOKEN_INVALID')
     const whole = await check(partial, key.get(await challenge(partial, discouraged), { uv: false }))
     expect(await holder(whole)).toBe('in')
+    // Whoever writes the policy takes away no factor of others.
+    await allow({ allowPasskeys: false })
+    const next = await signInBy(users, { loginName: person.userName, password: `${person.userName}-password` }, call())
+    expect(await holder(next)).toBe('TOKEN_INVALID')
+    expect(await reasonOf(challenge(next))).toBe('FACTOR_NOT_AVAILABLE')
+    expect(await holder(await check(next, key.get(await challenge(next, discouraged), { uv: false })))).toBe('in')
+    await allow({ allowPasskeys: true })
     expect(await reasonOf(removePasskey.handle(users, { userId, passkeyId: begun.u2fId }, call()))).toBe(
       'PASSKEY_NOT_FOUND',
     )
     await removeU2F.handle(users, { userId, u2fId: begun.u2fId }, call())
     expect((await begin(person)).missingFactors).toEqual([byPassword, byPasskey])
     expect((await listAuthenticationMethodTypes(users, person, call())).authMethodTypes).toEqual([byPassword])
+  })
+
+  test('sets up no app in a sign-in that demands one, where its person has a security key of their own', async () => {
+    const person = await newPerson()
+    const { userId } = person
+    const caller = await signedIn(person)
+    const begun = await registerU2F.handle(users, { userId, domain: '' }, caller)
+    const publicKeyCredential = new Authenticator(origin).create(optionsOf(begun))
+    await verifyU2FRegistration.handle(
+      users,
+      { userId, u2fId: begun.u2fId, publicKeyCredential, tokenName: '' },
+      caller,
+    )
+    // Nor by a session that a gateway knew before.
+    expect(await reasonOf(registerTOTP.handle(users, { userId }, caller))).toBe('FACTOR_NOT_FRESH')
+    const apps = { types: [SecondFactorType.SECOND_FACTOR_TYPE_OTP] }
+    await allow({ forceMfa: true, secondFactors: apps } as Parameters<typeof allow>[0])
+    const visitor = new Visitor(users)
+    const page = await visitor.signIn(await visitor.begin(), person.userName)
+    expect(page.answer).toMatchObject({
+      $case: 'totpSetUp',
+      value: { secret: undefined, error: CodeError.CODE_ERROR_NOT_SET_UP },
+    })
+    await allow({ allowPasskeys: true })
   })
 })
