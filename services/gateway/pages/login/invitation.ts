@@ -3,11 +3,12 @@ import {
   type InvitationLinkPage,
   type InvitationPage,
 } from '#gen/roster/users/v1/sign_in_service'
-import { apart, form, type Shown, strong, withBrandOf } from './form.ts'
+import { addressOf, apart, form, type Shown, strong, withBrandOf } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { keepBox } from './keep-box.ts'
 import { duration, type Language } from './language.ts'
 import { linkCodeScript } from './link-code.ts'
+import { joinByPasskey, passkeyJoinScript } from './new-passkey.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
 import type { TextKey } from './texts.ts'
@@ -57,6 +58,10 @@ const problems: Partial<Record<Reason, TextKey>> = {
   [Reason.INVITATION_ERROR_PASSWORD_INVALID]: 'passwordInvalid',
   [Reason.INVITATION_ERROR_PASSWORD_TOO_COMMON]: 'passwordTooCommon',
   [Reason.INVITATION_ERROR_THROTTLED]: 'throttled',
+  [Reason.INVITATION_ERROR_PASSKEY_LATE]: 'passkeyLate',
+  [Reason.INVITATION_ERROR_PASSKEY_UNVERIFIED]: 'passkeyUnverified',
+  [Reason.INVITATION_ERROR_PASSKEY_NOT_ALLOWED]: 'passkeyNotAllowed',
+  [Reason.INVITATION_ERROR_PASSKEY_INVALID]: 'passkeyUnfit',
 }
 
 /** The invitation: a new person gives names and a password, a known one joins by a button. */
@@ -72,7 +77,8 @@ export function invitationPage(shown: Shown, page: InvitationPage): Document {
   ${who && html`<p>${fill(text.invitationKnown, { account: who })}</p>`}
   ${form(shown, '/invitation', account ? html`<button autofocus>${text.invitationJoin}</button>` : fields(shown, page))}`
   return frame(language, text.invitation, content, {
-    ...(!account && { script: passwordScript }),
+    ...(!account && { script: page.passkey ? passwordScript + passkeyJoinScript : passwordScript }),
+    connects: page.passkey !== undefined,
     ...(message && { windowTitle: fill(text.problem, { title: text.invitation }) }),
   })
 }
@@ -86,8 +92,8 @@ function said({ language: { text }, destination }: Shown, { inviter, message, ap
     ${message !== '' && html`<blockquote>${apart(message)}</blockquote>`}`
 }
 
-function fields({ language: { text, tag } }: Shown, page: InvitationPage): Part {
-  const { email, error, namesAreKnown, passwordMin, passwordMax } = page
+function fields({ language: { text, tag }, requestId }: Shown, page: InvitationPage): Part {
+  const { email, error, namesAreKnown, passwordMin, passwordMax, passkey } = page
   const isPasswordWrong =
     error === Reason.INVITATION_ERROR_PASSWORD_INVALID || error === Reason.INVITATION_ERROR_PASSWORD_TOO_COMMON
   const isNameWrong = error === Reason.INVITATION_ERROR_FAMILY_NAME_INVALID
@@ -128,5 +134,6 @@ function fields({ language: { text, tag } }: Shown, page: InvitationPage): Part 
     )}
     ${passwordHint(text, fill(text.passwordLengths, { min: passwordMin, max: passwordMax }))}
     ${keepBox(text, page.keep)}
-    <button>${text.invitationJoin}</button>`
+    <button>${text.invitationJoin}</button>
+    ${passkey && joinByPasskey(text, passkey, `${addressOf(requestId)}/passkey`)}`
 }

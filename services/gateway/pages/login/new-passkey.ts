@@ -43,3 +43,26 @@ export function newPasskeyForm(
     <p id="passkey-unable" hidden>${text.passkeyUnable}</p>
     <div id="passkey-able" hidden>${form}</div>`
 }
+
+/** Makes a passkey in place of a new password. It lies in the page, like the style. */
+export const passkeyJoinScript = readFileSync(new URL('../passkey-join.js', import.meta.url), 'utf8')
+
+/** The button of a form with a new password, which its script shows, and fills the form in its place. */
+export function joinByPasskey(text: Texts, { options }: PasskeyPrompt, renewal: string): Html {
+  return html`<input type="hidden" name="credential" value="" />
+    <p id="passkey-status" class="bad" role="alert"></p>
+    <button
+      type="button"
+      class="other"
+      id="passkey-button"
+      hidden
+      data-options="${options}"
+      data-renewal="${renewal}"
+      data-exists="${text.passkeyExists}"
+      data-stopped="${text.passkeyStopped}"
+      data-misplaced="${text.passkeyMisplaced}"
+      data-failed="${text.passkeyFailed}"
+    >
+      ${text.passkeyNotPassword}
+    </button>`
+}

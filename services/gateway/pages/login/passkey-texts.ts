@@ -1,6 +1,8 @@
 const en = {
   signInByPasskey: 'Sign in with a passkey',
   usePasskey: 'Use a passkey',
+  passkeyNotPassword: 'Use a passkey instead of a password',
+  passkeyUnfit: 'Your device did not make a passkey that works here. Please choose a password.',
   confirmByPasskey: 'Confirm with a passkey',
   confirmByPasskeyHint: 'Your passkey or security key confirms that it is you.',
   noPasskeyServes:
@@ -63,6 +65,8 @@ const en = {
 const de: typeof en = {
   signInByPasskey: 'Mit Passkey anmelden',
   usePasskey: 'Passkey benutzen',
+  passkeyNotPassword: 'Passkey statt Passwort benutzen',
+  passkeyUnfit: 'Ihr Gerät hat keinen Passkey gemacht, der hier geht. Bitte wählen Sie ein Passwort.',
   confirmByPasskey: 'Mit Passkey bestätigen',
   confirmByPasskeyHint: 'Ihr Passkey oder Sicherheitsschlüssel bestätigt, dass Sie es sind.',
   noPasskeyServes:

@@ -9,7 +9,7 @@ export type PasskeyEvent =
 
 interface NewPasskey extends Omit<Passkey, 'id' | 'createdAt'> {
   passkeyId: string
-  /** The code of the link that it was made by. */
+  /** The code of the link or the invitation that it was made by. */
   codeId?: string
 }
 

@@ -11,6 +11,7 @@ import type { Context } from '../../context.ts'
 import { isNoticeDropped } from '../email/mail-uses.ts'
 import { keepUnsent } from '../email/unsent-mails.ts'
 import { kind, lifetime, usesOf } from './password-changed-mail.ts'
+import type { Human } from '../events/human.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
 import { passwordOf, type User, type UserEvent } from '../events/user.ts'
@@ -105,8 +106,7 @@ type Mail = MailWithoutEvent
 async function prove(context: Context, userId: string, proof: PasswordProof | undefined, call: Call): Promise<Proved> {
   if (proof?.kind === 'code') {
     const organizationId = await countTry(context, userId, proof.code, call)
-    // The first one of a user is theirs by the address alone, as that of a registration.
-    const renews = ((await findUserById(context, userId))?.hash ?? null) !== null
+    const hadOne = ((await findUserById(context, userId))?.hash ?? null) !== null
     return {
       reads: { code: passwordCodeKey(userId), status: statuses.key(organizationId) },
       holds(user, { code, status }, now) {
@@ -115,6 +115,8 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
         if (answer !== 'right') throw codeInvalid()
         const { delivery, askedBy } = code!.state!
         const isMailed = delivery !== 'returned'
+        // The first one of a user is theirs by the address alone, as that of a registration; unless they have signed in otherwise.
+        const renews = hadOne || hasAnyFactor(user?.human)
         const proves = isMailed && askedBy === undefined && user?.human?.isVerified === false
         return { codeId, ...(renews && isMailed && { byMail: true }), ...(proves && { address: codeId }) }
       },
@@ -130,6 +132,10 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
       return proof && user?.human?.passwordByMail ? { byMail: true } : {}
     },
   }
+}
+
+function hasAnyFactor({ passkeys = [], secondFactors = [] }: Partial<Human> = {}): boolean {
+  return passkeys.length + secondFactors.length > 0
 }
 
 interface Proved {

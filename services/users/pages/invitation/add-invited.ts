@@ -9,19 +9,21 @@ import type { User, UserEvent } from '../../directory/events/user.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import { claimUserName, newProfile, refuseTakenId } from '../../directory/new-user.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
+import type { MadePasskey } from '../../sessions/passkeys/made-passkey.ts'
 import { takeAddress } from '../registration/address-holder.ts'
 import { madeUserName } from '../registration/made-user-name.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { keepAccepting, type WholeInvitation } from './invitation-rows.ts'
 
+/** What a person signs in by from now on: the hash of a password, or a passkey in its place. */
+export type ChosenFactor = { hash: string; passkey?: undefined } | { hash?: undefined; passkey: MadePasskey }
+
 /** What a person chooses who accepts an invitation. */
-export interface Chosen {
+export type Chosen = ChosenFactor & {
   givenName: string
   familyName: string
   /** Of the page. */
   language: string
-  /** Of the password. */
-  hash: string
   guards: Guard[]
 }
 
@@ -33,7 +35,7 @@ export interface Chosen {
 export function addInvited(
   context: Context,
   { id, organizationId, email, preferredLanguage, state: { link } }: WholeInvitation,
-  { givenName, familyName, language, hash, guards }: Chosen,
+  { givenName, familyName, language, hash, passkey, guards }: Chosen,
   { requestId, deadline }: Call,
 ): Promise<LoginUser> {
   const userName = madeUserName({ givenName, familyName })
@@ -55,19 +57,24 @@ export function addInvited(
       const { state } = invitation
       if (!isOpen(status) || !isOpenInvitation(state, now) || state.link.codeId !== link.codeId) throw new Superseded()
       const proof = isMailed && { codeId: link.codeId }
+      const added = {
+        type: 'human.added' as const,
+        payload: { userName, profile, email, isVerified: isMailed, ...proof },
+      }
+      const made = passkey?.stored(id, now)
       return {
         organizationId,
-        claims: [claimUserName(organizationId, userName)],
-        events: [{ type: 'human.added', payload: { userName, profile, email, isVerified: isMailed, ...proof } }],
+        claims: [claimUserName(organizationId, userName), ...(made?.claims ?? [])],
+        events: [added, ...(passkey ? [passkey.event({ codeId: link.codeId })] : [])],
         writes: [
-          (sql) => sql`insert into passwords (user_id, hash) values (${id}, ${hash})`,
+          ...(made?.writes ?? [(sql) => sql`insert into passwords (user_id, hash) values (${id}, ${hash!})`]),
           ...(taken ? [taken.write] : []),
           keepAccepting(id, id),
         ],
-        guards: [...(taken ? [taken.guard] : []), ...guards],
+        guards: [...(made?.guards ?? []), ...(taken ? [taken.guard] : []), ...guards],
         answer: undefined,
       }
     },
-    respond: ({ after }) => ({ userId: id, organizationId, state: after.state as User, hash, known: [] }),
+    respond: ({ after }) => ({ userId: id, organizationId, state: after.state as User, hash: hash ?? null, known: [] }),
   })
 }

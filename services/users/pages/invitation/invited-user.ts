@@ -10,6 +10,7 @@ import { findUserById, type LoginUser } from '../../directory/login-names/login-
 import { isOrganizationOpen, statuses } from '../../directory/organizations/statuses.ts'
 import { storePassword } from '../../directory/passwords/store-password.ts'
 import { isActive } from '../../directory/states/user-state.ts'
+import type { ChosenFactor } from './add-invited.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 
 /** A user without a password, whose code was right, and whose invitation is still open. */
@@ -54,11 +55,14 @@ export async function findInvitedUser(
   return { user, human }
 }
 
-/** Gives an invited user the first password, and proves the address where the code was mailed. Throws `Superseded`. */
-export async function setFirstPassword(
+/**
+ * Gives an invited user the first password, or a passkey in its place, and proves the address where the code was mailed.
+ * Throws `Superseded`.
+ */
+export async function setFirstFactor(
   context: Context,
   { user: { id, organizationId }, human: { invite } }: InvitedUser,
-  { hash, guards }: { hash: string; guards: Guard[] },
+  { hash, passkey, guards }: ChosenFactor & { guards: Guard[] },
   { requestId, deadline }: Call,
 ): Promise<LoginUser> {
   const { codeId } = invite
@@ -71,10 +75,21 @@ export async function setFirstPassword(
       // Any other password ends the invitation.
       if (!isActive(state) || !isOpen(status) || !isOpenInvite(human, now) || human.invite.codeId !== codeId)
         throw new Superseded()
+      const proved = provedByInvite(human.invite)
+      if (!passkey)
+        return {
+          events: [...proved, { type: 'password.changed', payload: { codeId } }],
+          writes: storePassword(id, hash, ''),
+          guards,
+          answer: undefined,
+        }
+      const { writes, claims, ...made } = passkey.stored(id, now)
       return {
-        events: [...provedByInvite(human.invite), { type: 'password.changed', payload: { codeId } }],
-        writes: storePassword(id, hash, ''),
-        guards,
+        // No password ends the invitation here.
+        events: [...proved, { type: 'invite.code.used', payload: { codeId } }, passkey.event({ codeId })],
+        writes,
+        claims,
+        guards: [...made.guards, ...guards],
         answer: undefined,
       }
     },

@@ -12,7 +12,7 @@ import { addInvited } from '../invitation/add-invited.ts'
 import { claimInvitation, finishInvitation } from '../invitation/finish-invitation.ts'
 import { giveRoles, isRefusal } from '../invitation/give-roles.ts'
 import { findInvited, type Invited } from '../invitation/invited.ts'
-import { findInvitedUser, setFirstPassword } from '../invitation/invited-user.ts'
+import { findInvitedUser, setFirstFactor } from '../invitation/invited-user.ts'
 import { join, type Joining } from './join.ts'
 import { toLanding } from '../invitation/landing.ts'
 import { AddressTaken } from '../registration/address-holder.ts'
@@ -87,6 +87,7 @@ async function joinAs(
 function asNewPerson(context: Context, opened: OpenedRequest, { invitation }: Invited, call: Call): Joining {
   return {
     email: invitation.email,
+    organizationId: invitation.organizationId,
     refuse: () => refuseUngiven(context, opened, invitation, call),
     add: (chosen) => addInvited(context, invitation, chosen, call),
     finish: () => finishInvitation(context, invitation.id, call),
@@ -107,9 +108,10 @@ async function joinAsUser(
   const { human, user } = invited
   const joining: Joining = {
     email: human.email,
+    organizationId: user.organizationId,
     known: { ...human, userName: user.state.userName },
     refuse: async () => undefined,
-    add: (chosen) => setFirstPassword(context, invited, chosen, call),
+    add: (chosen) => setFirstFactor(context, invited, chosen, call),
     finish: async () => {},
     end: () => end(context, opened, { state: { grants: [] } }),
   }

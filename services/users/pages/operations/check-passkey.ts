@@ -1,6 +1,7 @@
 import {
   type CheckPasskeyRequest,
   type PageAnswer,
+  type PasskeyPrompt,
   type RenewPasskeyChallengeRequest,
   SignInError,
 } from '#gen/roster/users/v1/sign_in_service'
@@ -18,6 +19,7 @@ import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
 import { askedOfPage, passkeyPrompt } from '../sign-in/factors/passkey.ts'
 import { goingOn, mayPassOver } from '../sign-in/factors/ways.ts'
+import { invitationPrompt } from '../sign-in/invitation-passkey.ts'
 import { openForm, type OpenedRequest, openRequest, signingIn } from '../sign-in/opened-request.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
 import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
@@ -108,8 +110,17 @@ export async function renewPasskeyChallenge(
   call: Call,
 ): Promise<PageAnswer> {
   const opened = await openRequest(context, request, signingIn)
-  const state = opened && (await requestStateOf(context, opened, call))
-  const prompt = state && !('notice' in state) ? await passkeyPrompt(context, opened, state) : undefined
+  const prompt =
+    opened && ((await invitationPrompt(context, opened, call)) ?? (await assertionPrompt(context, opened, call)))
   const content = Buffer.from(prompt?.options ?? 'null')
   return show({ $case: 'download', value: { fileName: 'passkey.json', mediaType: 'application/json', content } })
+}
+
+async function assertionPrompt(
+  context: Context,
+  opened: OpenedRequest,
+  call: Call,
+): Promise<PasskeyPrompt | undefined> {
+  const state = await requestStateOf(context, opened, call)
+  return 'notice' in state ? undefined : passkeyPrompt(context, opened, state)
 }

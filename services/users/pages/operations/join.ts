@@ -10,16 +10,22 @@ import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import { isWeak, type Known } from '../../directory/passwords/refuse-weak-password.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
+import { type Refusal, refusalOf, refused } from '../../sessions/factors/passkey/ceremony.ts'
+import { type MadePasskey, provedMade, readMade } from '../../sessions/passkeys/made-passkey.ts'
+import { refuseWhereNotAllowed } from '../../sessions/passkeys/register.ts'
 import { provedPassword } from '../../sessions/factors/password/password.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import type { Chosen } from '../invitation/add-invited.ts'
 import { countTryFrom } from '../registration/registration-limits.ts'
 import { findFault, typedIn } from '../registration/typed-registration.ts'
+import { invitationBinding } from '../sign-in/invitation-passkey.ts'
 import type { OpenedRequest } from '../sign-in/opened-request.ts'
 
 /** An invitation that a person without a password accepts. */
 export interface Joining {
   email: string
+  /** Whose policy says whether a passkey may take the place of a password. */
+  organizationId: string
   /** What is known of a user who is there already, and so not asked for. */
   known?: Known
   /** Nobody is added, and no link is used up, before it is known that nothing hinders that. */
@@ -36,14 +42,15 @@ const errors = new Map<RegistrationError, InvitationError>([
   [RegistrationError.REGISTRATION_ERROR_PASSWORD_INVALID, InvitationError.INVITATION_ERROR_PASSWORD_INVALID],
 ])
 
-/** A person chooses a password, and is signed in. */
+/** A person chooses a password, or a passkey in its place, and is signed in. */
 export async function join(
   context: Context,
-  { row, browser, now }: OpenedRequest,
+  opened: OpenedRequest,
   joining: Joining,
   request: AcceptInvitationRequest,
   call: Call,
 ): Promise<PageAnswer> {
+  const { row, browser, now } = opened
   const { email, known } = joining
   const { givenName, familyName, language } = typedIn({ ...request, email })
   const keep = request.keep === 'on'
@@ -54,38 +61,68 @@ export async function join(
     return toPage(row.id)
   }
   const names = known ? { givenName: 'known', familyName: 'known' } : { givenName, familyName }
-  const fault = findFault({ email, ...names, language }, request.password)
+  const isByPasskey = request.credential !== ''
+  const fault = findFault({ email, ...names, language }, isByPasskey ? undefined : request.password)
   if (fault !== undefined) return again(errors.get(fault) ?? InvitationError.INVITATION_ERROR_GIVEN_NAME_INVALID)
   const wait = await countTryFrom(context, call.clientAddress, 'invitations')
   if (wait !== undefined) return again(InvitationError.INVITATION_ERROR_THROTTLED, wait)
-  if (isWeak(request.password, known ?? { email, profile: { firstName: givenName, lastName: familyName } }))
+  if (
+    !isByPasskey &&
+    isWeak(request.password, known ?? { email, profile: { firstName: givenName, lastName: familyName } })
+  )
     return again(InvitationError.INVITATION_ERROR_PASSWORD_TOO_COMMON)
-  const refusal = await joining.refuse()
-  if (refusal) return refusal
-  let hash: string
+  const guards = [stillOpen(row.id)]
+  const chosen = { givenName, familyName, language, guards }
+  const { clientId } = row.parameters
   try {
-    const lane = networkOf(call.clientAddress) ?? call.clientAddress
-    hash = await context.passwordHashes.hash(request.password, { lane, deadline: call.deadline })
+    const passkey = isByPasskey ? await readPasskey(context, opened, joining, request.credential) : undefined
+    const refusal = await joining.refuse()
+    if (refusal) return refusal
+    const user = await joining.add(
+      passkey ? { ...chosen, passkey } : { ...chosen, hash: await hashOf(context, request.password, call) },
+    )
+    // Should the rest fail, the person signs in by this page, and the roles follow.
+    const session = await openBrowserSession(
+      context,
+      passkey ? provedMade(user, passkey.passkeyId) : provedPassword(user),
+      browser,
+      { writes: (of) => [advance(context.keys, row.id, { chosen: true }, of)], guards, clientId, keep },
+      call,
+    )
+    const warn = (error: unknown) =>
+      context.log.warn({ err: error, userId: user.userId }, 'work after an invitation failed')
+    await Promise.all([
+      joining.finish().catch(warn),
+      rememberAddress(context, user.userId, call.clientAddress, undefined).catch(warn),
+    ])
+    return { ...(await joining.end()), newBrowser: session.newValue }
   } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal) return again(refusals[refusal] ?? InvitationError.INVITATION_ERROR_PASSKEY_INVALID)
     if (!(error instanceof RosterError) || error.reason !== 'PASSWORDS_THROTTLED') throw error
     return again(InvitationError.INVITATION_ERROR_THROTTLED, error.retryAfter ?? 1)
   }
-  const guards = [stillOpen(row.id)]
-  const user = await joining.add({ givenName, familyName, language, hash, guards })
-  // Should the rest fail, the person signs in by this page, and the roles follow.
-  const { clientId } = row.parameters
-  const session = await openBrowserSession(
-    context,
-    provedPassword(user),
-    browser,
-    { writes: (of) => [advance(context.keys, row.id, { chosen: true }, of)], guards, clientId, keep },
-    call,
-  )
-  const warn = (error: unknown) =>
-    context.log.warn({ err: error, userId: user.userId }, 'work after an invitation failed')
-  await Promise.all([
-    joining.finish().catch(warn),
-    rememberAddress(context, user.userId, call.clientAddress, undefined).catch(warn),
-  ])
-  return { ...(await joining.end()), newBrowser: session.newValue }
+}
+
+const refusals: Partial<Record<Refusal, InvitationError>> = {
+  late: InvitationError.INVITATION_ERROR_PASSKEY_LATE,
+  unverified: InvitationError.INVITATION_ERROR_PASSKEY_UNVERIFIED,
+  'not-allowed': InvitationError.INVITATION_ERROR_PASSKEY_NOT_ALLOWED,
+}
+
+function hashOf(context: Context, password: string, { clientAddress, deadline }: Call): Promise<string> {
+  return context.passwordHashes.hash(password, { lane: networkOf(clientAddress) ?? clientAddress, deadline })
+}
+
+// It is all that the person will have to sign in by, on a page that knows no name.
+async function readPasskey(
+  context: Context,
+  opened: OpenedRequest,
+  { organizationId }: Joining,
+  credential: string,
+): Promise<MadePasskey> {
+  await refuseWhereNotAllowed(context, organizationId)
+  const made = await readMade(context, { credential, name: '', binding: invitationBinding(opened) })
+  if (made.discoverable === false) throw refused('wrong')
+  return made
 }

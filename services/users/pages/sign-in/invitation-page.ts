@@ -39,6 +39,7 @@ export async function invitationPage(
     ...passwordLengths(),
     applicationName: landing.name,
     keep: undefined,
+    passkey: undefined,
   }
   return show({ $case: 'invitation', value })
 }
@@ -62,6 +63,7 @@ export async function invitedUserPage(
     ...passwordLengths(),
     applicationName: invite.applicationName ?? '',
     keep: undefined,
+    passkey: undefined,
   }
   return show({ $case: 'invitation', value })
 }

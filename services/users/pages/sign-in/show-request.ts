@@ -31,6 +31,7 @@ import { organizationOfRequest } from '../../openid/request/request-organization
 import { closeRequest, type RequestRow } from '../../openid/request/request-row.ts'
 import { type RequestState, requestStateOf } from './request-state.ts'
 import { wayBack } from './way-back.ts'
+import { invitationPrompt } from './invitation-passkey.ts'
 import { landingOf, nextOfInvitation, showAccepted } from './next-of-invitation.ts'
 
 /** The page that comes next in a request. Where nothing is missing, that is the answer to the application, once. */
@@ -74,6 +75,8 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
       if (allowPasskeys) answer.value.passkey = await passkeyPrompt(context, opened, state)
     }
   }
+  if (answer?.$case === 'invitation' && !answer.value.account)
+    answer.value.passkey = await invitationPrompt(context, opened, call)
   if (answer?.$case === 'passkey') answer.value.passkey = await passkeyPrompt(context, opened, state)
   return {
     ...page,

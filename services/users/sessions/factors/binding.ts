@@ -11,6 +11,8 @@ export type Binding =
   | { for: 'session'; sessionId: string; userId: string }
   /** The page of the account. */
   | { for: 'account'; browserId: string; sessionId: string; userId: string }
+  /** The page of an invitation, whose code was right. `id`: as the request has it. */
+  | { for: 'invitation'; requestId: string; browserId: string; id: string; codeId: string }
   /** A program of the user, or a login application with the code of a link. */
   | {
       for: 'registration'

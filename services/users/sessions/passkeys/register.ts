@@ -1,26 +1,19 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { v7 as uuid } from 'uuid'
+import { randomUUID } from 'node:crypto'
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
 import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { readNow } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import type { Passkey } from '../../directory/events/passkeys.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 import { type OneTimeCode, usingUpCode } from '../../directory/secrets/one-time-codes.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
-import { makerOf } from '../factors/passkey/aaguids.ts'
-import { readRegistration, refused } from '../factors/passkey/ceremony.ts'
+import { refused } from '../factors/passkey/ceremony.ts'
 import type { Binding } from '../factors/binding.ts'
-import { makeChallenge, readChallenge } from '../factors/passkey/challenge.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
-import { creationOptions, type Wanted } from '../factors/passkey/options.ts'
-import { keepPasskey, notTaken } from '../factors/passkey/passkey-rows.ts'
-import { relyingParty } from '../factors/passkey/relying-party.ts'
-import { verifyRegistration } from '../factors/passkey/verify-registration.ts'
+import type { Wanted } from '../factors/passkey/options.ts'
+import { askForPasskey, ownerOf, readMade } from './made-passkey.ts'
 
 /** So many passkeys a user has at most. */
 export const mostPasskeys = 20
@@ -39,13 +32,7 @@ export async function beginRegistration(
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   await refuseWhereNotAllowed(context, user.organizationId)
   refuseFull(user.state)
-  const { id } = relyingParty(context.config)
-  const present = user.state.human!.passkeys?.find(({ rpId }) => rpId === id)
-  // 32 bytes that say nothing. One that another replica makes at the same moment serves beside it.
-  const userHandle = present?.userHandle ?? randomBytes(32).toString('base64url')
-  const now = await readNow(context.sql)
-  const challenge = makeChallenge(context.keys, binding, { verifies: !wanted.secondOnly, userHandle }, now)
-  return creationOptions(id, challenge, user.state, { ...wanted, userHandle })
+  return askForPasskey(context, ownerOf(user.state), binding, wanted)
 }
 
 export interface Registered {
@@ -65,25 +52,8 @@ export async function finishRegistration(
   { userId, credential: text, name, binding, secondOnly, code, isOwn }: Finished,
   call: Call,
 ): Promise<Registered> {
-  const { credential, client, transports, discoverable } = readRegistration(text)
-  const now = await readNow(context.sql)
-  const challenge = readChallenge(context.keys, binding, client.challenge, now)
-  if (!challenge) throw refused('late')
-  const { signCount, backedUp, userVerified, ...made } = await verifyRegistration(
-    credential,
-    client.challenge,
-    relyingParty(context.config),
-  )
-  if (challenge.verifies && !userVerified) throw refused('unverified')
-  const passkeyId = (binding.for === 'registration' && binding.passkeyId) || uuid()
-  const facts: Omit<Passkey, 'id' | 'createdAt'> = {
-    ...made,
-    name: name || (makerOf(made.aaguid) ?? ''),
-    userHandle: challenge.userHandle!,
-    transports,
-    ...(discoverable !== undefined && { discoverable }),
-    ...(secondOnly && { secondOnly: true }),
-  }
+  const passkeyId = binding.for === 'registration' ? binding.passkeyId : undefined
+  const made = await readMade(context, { credential: text, name, binding, secondOnly, passkeyId })
   const used = code && usingUpCode(code, refused('late'))
   const mailId = randomUUID()
   const store = (isTold: boolean) =>
@@ -96,16 +66,12 @@ export async function finishRegistration(
         const notice = isTold
           ? noticeOf(context, 'added', state.human, { userId, organizationId, mailId, isOwn }, at)
           : undefined
-        const codeId = code && { codeId: code.code.codeId }
+        const stored = made.stored(userId, at)
         return {
-          events: [{ type: 'passkey.added', payload: { passkeyId, ...facts, ...codeId } }],
-          writes: [
-            keepPasskey({ ...facts, id: passkeyId, userId, signCount, backedUp }, at),
-            ...(used ? [used.write] : []),
-            ...(notice?.writes ?? []),
-          ],
-          guards: [notTaken(facts.credentialId), ...(used ? [used.guard] : [])],
-          claims: [{ ...challenge.once, taken: refused('late') }],
+          events: [made.event(code && { codeId: code.code.codeId })],
+          writes: [...stored.writes, ...(used ? [used.write] : []), ...(notice?.writes ?? [])],
+          guards: [...stored.guards, ...(used ? [used.guard] : [])],
+          claims: stored.claims,
           ...(notice && { uses: notice.uses }),
           answer: notice,
         }
@@ -114,7 +80,7 @@ export async function finishRegistration(
     })
   const { details: answered, notice } = await withoutNotice(store, isOwn)
   settleNotice(context, notice)
-  return { passkeyId, details: answered, discoverable }
+  return { passkeyId: made.passkeyId, details: answered, discoverable: made.discoverable }
 }
 
 interface Finished {

@@ -28,7 +28,7 @@ export function passkeyPage(
 
 /** What a passkey is asked for in a request: by the first page, or of the person who is known. */
 export interface AskedOfPage {
-  binding: Extract<Binding, { requestId: string }>
+  binding: Extract<Binding, { for: 'sign-in' | 'again' | 'second' }>
   person: Candidate | undefined
 }
 

@@ -4,7 +4,6 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server'
 import type { Passkey } from '../../../directory/events/passkeys.ts'
-import { knownName, type User } from '../../../directory/events/user.ts'
 import { challengeLifetime } from './challenge.ts'
 import { algorithms } from './verify-registration.ts'
 
@@ -27,15 +26,14 @@ export function requestOptions(
 export function creationOptions(
   rpId: string,
   challenge: string,
-  user: Pick<User, 'userName' | 'nameIsMade' | 'human'>,
+  { name, displayName, passkeys }: Owner,
   { userHandle, secondOnly, attachment }: Wanted,
 ): PublicKeyCredentialCreationOptionsJSON {
-  const { passkeys = [], profile } = user.human!
   return {
     challenge,
     timeout,
     rp: { id: rpId, name: rpId },
-    user: { id: userHandle, name: knownName(user), displayName: profile.displayName },
+    user: { id: userHandle, name, displayName },
     pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
     excludeCredentials: passkeys.filter((one) => one.rpId === rpId).map(descriptorOf),
     authenticatorSelection: {
@@ -47,6 +45,14 @@ export function creationOptions(
     attestation: 'none',
     extensions: { credProps: true },
   }
+}
+
+/** Who is to have it, as lists of passkeys show them. */
+export interface Owner {
+  name: string
+  displayName: string
+  /** That are there. */
+  passkeys: Passkey[]
 }
 
 export interface Wanted {

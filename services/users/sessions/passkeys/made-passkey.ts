@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuid } from 'uuid'
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
+import { readNow, type Write } from '#lib/database/database'
+import type { Guard, UniqueKey } from '#lib/eventstore/command'
+import type { RosterError } from '#lib/errors'
+import type { Context } from '../../context.ts'
+import type { Passkey } from '../../directory/events/passkeys.ts'
+import { knownName, type User, type UserEvent } from '../../directory/events/user.ts'
+import type { LoginUser } from '../../directory/login-names/login-user.ts'
+import type { Binding } from '../factors/binding.ts'
+import type { ProvedFactor } from '../factors/factor.ts'
+import { makerOf } from '../factors/passkey/aaguids.ts'
+import { readRegistration, refused } from '../factors/passkey/ceremony.ts'
+import { makeChallenge, readChallenge } from '../factors/passkey/challenge.ts'
+import { creationOptions, type Owner, type Wanted } from '../factors/passkey/options.ts'
+import { keepPasskey, notTaken } from '../factors/passkey/passkey-rows.ts'
+import { relyingParty } from '../factors/passkey/relying-party.ts'
+import { verifyRegistration } from '../factors/passkey/verify-registration.ts'
+
+/** Of a user who is there. */
+export function ownerOf(user: Pick<User, 'userName' | 'nameIsMade' | 'human'>): Owner {
+  const { passkeys = [], profile } = user.human!
+  return { name: knownName(user), displayName: profile.displayName, passkeys }
+}
+
+/** What a browser is asked for to make a passkey. Nothing is stored. */
+export async function askForPasskey(
+  { config, keys, sql }: Pick<Context, 'config' | 'keys' | 'sql'>,
+  owner: Owner,
+  binding: Binding,
+  wanted: Omit<Wanted, 'userHandle'>,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { id } = relyingParty(config)
+  const present = owner.passkeys.find(({ rpId }) => rpId === id)
+  // 32 bytes that say nothing. One that another replica makes at the same moment serves beside it.
+  const userHandle = present?.userHandle ?? randomBytes(32).toString('base64url')
+  const challenge = makeChallenge(keys, binding, { verifies: !wanted.secondOnly, userHandle }, await readNow(sql))
+  return creationOptions(id, challenge, owner, { ...wanted, userHandle })
+}
+
+/** A passkey that a browser made, before it is stored. */
+export interface MadePasskey {
+  passkeyId: string
+  /** The browser said that it cannot be found without the name of its user. */
+  discoverable: boolean | undefined
+  event(by?: MadeBy): UserEvent
+  /** Beside the event. */
+  stored(
+    userId: string,
+    now: Date,
+  ): { writes: Write[]; guards: Guard[]; claims: (UniqueKey & { taken: RosterError })[] }
+}
+type MadeBy = Pick<Extract<UserEvent, { type: 'passkey.added' }>['payload'], 'codeId'>
+
+interface Sent {
+  /** JSON, as a browser's `toJSON()` writes it. */
+  credential: string
+  /** Empty: that of what made it, if it is known. */
+  name: string
+  binding: Binding
+  secondOnly?: boolean
+  passkeyId?: string | undefined
+}
+
+/** Throws `refused`. */
+export async function readMade(
+  { config, keys, sql }: Pick<Context, 'config' | 'keys' | 'sql'>,
+  { credential: text, name, binding, secondOnly = false, passkeyId: given = '' }: Sent,
+): Promise<MadePasskey> {
+  const { credential, client, transports, discoverable } = readRegistration(text)
+  const challenge = readChallenge(keys, binding, client.challenge, await readNow(sql))
+  if (!challenge) throw refused('late')
+  const { signCount, backedUp, userVerified, ...made } = await verifyRegistration(
+    credential,
+    client.challenge,
+    relyingParty(config),
+  )
+  if (challenge.verifies && !userVerified) throw refused('unverified')
+  const passkeyId = given || uuid()
+  const facts: Omit<Passkey, 'id' | 'createdAt'> = {
+    ...made,
+    name: name || (makerOf(made.aaguid) ?? ''),
+    userHandle: challenge.userHandle!,
+    transports,
+    ...(discoverable !== undefined && { discoverable }),
+    ...(secondOnly && { secondOnly: true }),
+  }
+  return {
+    passkeyId,
+    discoverable,
+    event: (by) => ({ type: 'passkey.added', payload: { passkeyId, ...facts, ...by } }),
+    stored: (userId, now) => ({
+      writes: [keepPasskey({ ...facts, id: passkeyId, userId, signCount, backedUp }, now)],
+      guards: [notTaken(facts.credentialId)],
+      claims: [{ ...challenge.once, taken: refused('late') }],
+    }),
+  }
+}
+
+/**
+ * A passkey that was made a moment ago in place of a password, and so opens the session: whoever made it can sign with it,
+ * and its authenticator made sure of the person.
+ */
+export function provedMade(user: LoginUser, passkeyId: string): ProvedFactor {
+  const holds = (state: User | undefined) => state?.human?.passkeys?.some(({ id }) => id === passkeyId) === true
+  return { kind: 'passkey', check: { userVerified: true }, user, holds, writes: [], guards: [], uses: [] }
+}
