@@ -31,6 +31,7 @@ const kinds = [
   ['invitation', 'invitation'],
   ['confirmByCode', 'code'],
   ['confirmByPasskey', 'passkey'],
+  ['recoverByPasskey', 'new passkey'],
   ['passkeyLink', 'passkey link'],
   ['passkeyReady', 'passkey ready'],
   ['passkeyNotAdded', 'no passkey'],

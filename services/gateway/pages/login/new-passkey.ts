@@ -10,7 +10,12 @@ export const newPasskeyScript = readFileSync(new URL('../passkey-new.js', import
 export function newPasskeyForm(
   text: Texts,
   { options }: PasskeyPrompt,
-  { action, sent, fault = false }: { action: string; sent: Record<string, string>; fault?: Part },
+  {
+    action,
+    sent,
+    fault = false,
+    more = false,
+  }: { action: string; sent: Record<string, string>; fault?: Part; more?: Part },
 ): Html {
   const form = html`<form
     method="post"
@@ -36,6 +41,7 @@ export function newPasskeyForm(
       ${fault || html`aria-describedby="name-hint"`}
     />
     <p id="name-hint" class="hint">${text.newPasskeyHint}</p>
+    ${more}
     <p id="passkey-status" class="bad" role="alert"></p>
     <button id="passkey-button">${text.newPasskey}</button>
   </form>`

@@ -2,6 +2,11 @@ const en = {
   signInByPasskey: 'Sign in with a passkey',
   usePasskey: 'Use a passkey',
   passkeyNotPassword: 'Use a passkey instead of a password',
+  recoverByPasskey: 'Your new passkey',
+  recoverByPasskeyHint: 'Make a passkey, and sign in with it from now on. Your password stays as it was.',
+  recoverByPassword: 'Choose a new password instead',
+  recoverNoSecondFactor:
+    'The code is right. A passkey in place of a password needs a second factor as well, such as an authenticator app, and you have none. Please choose a new password.',
   passkeyUnfit: 'Your device did not make a passkey that works here. Please choose a password.',
   confirmByPasskey: 'Confirm with a passkey',
   confirmByPasskeyHint: 'Your passkey or security key confirms that it is you.',
@@ -66,6 +71,12 @@ const de: typeof en = {
   signInByPasskey: 'Mit Passkey anmelden',
   usePasskey: 'Passkey benutzen',
   passkeyNotPassword: 'Passkey statt Passwort benutzen',
+  recoverByPasskey: 'Ihr neuer Passkey',
+  recoverByPasskeyHint:
+    'Erstellen Sie einen Passkey, und melden Sie sich von jetzt an mit ihm an. Ihr Passwort bleibt, wie es war.',
+  recoverByPassword: 'Stattdessen ein neues Passwort wählen',
+  recoverNoSecondFactor:
+    'Der Code stimmt. Für einen Passkey statt eines Passworts braucht es auch einen zweiten Faktor, etwa eine Authenticator-App, und Sie haben keinen. Bitte wählen Sie ein neues Passwort.',
   passkeyUnfit: 'Ihr Gerät hat keinen Passkey gemacht, der hier geht. Bitte wählen Sie ein Passwort.',
   confirmByPasskey: 'Mit Passkey bestätigen',
   confirmByPasskeyHint: 'Ihr Passkey oder Sicherheitsschlüssel bestätigt, dass Sie es sind.',

@@ -1,8 +1,15 @@
-import { type RecoveryCodePage, RecoveryError as Reason, type RecoveryPage } from '#gen/roster/users/v1/sign_in_service'
-import { destination, form, type Shown } from './form.ts'
+import { readFileSync } from 'node:fs'
+import {
+  type RecoveryCodePage,
+  RecoveryError as Reason,
+  type RecoveryPage,
+  type RecoveryPasskeyPage,
+} from '#gen/roster/users/v1/sign_in_service'
+import { addressOf, destination, form, type Shown, strong } from './form.ts'
 import { fill, html } from './html.ts'
 import { keepBox } from './keep-box.ts'
 import { duration } from './language.ts'
+import { newPasskeyForm, newPasskeyScript } from './new-passkey.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
 import type { TextKey } from './texts.ts'
@@ -12,6 +19,11 @@ const problems: Partial<Record<Reason, TextKey>> = {
   [Reason.RECOVERY_ERROR_PASSWORD_INVALID]: 'passwordInvalid',
   [Reason.RECOVERY_ERROR_PASSWORD_TOO_COMMON]: 'passwordTooCommon',
   [Reason.RECOVERY_ERROR_THROTTLED]: 'throttled',
+  [Reason.RECOVERY_ERROR_NO_SECOND_FACTOR]: 'recoverNoSecondFactor',
+  [Reason.RECOVERY_ERROR_PASSKEY_NOT_ALLOWED]: 'passkeyNotAllowed',
+  [Reason.RECOVERY_ERROR_PASSKEY_LATE]: 'passkeyLate',
+  [Reason.RECOVERY_ERROR_PASSKEY_UNVERIFIED]: 'passkeyUnverified',
+  [Reason.RECOVERY_ERROR_PASSKEY_INVALID]: 'passkeyUnfit',
 }
 
 /** Whose password is forgotten. */
@@ -95,10 +107,37 @@ export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document
         )}
         ${passwordHint(text, fill(text.passwordLengths, lengths))} ${keepBox(text, keep)}
         <button name="action" value="finish">${text.setPassword}</button>
+        ${
+          page.offersPasskey &&
+          html`<button class="other" id="passkey-way" name="action" value="passkey" formnovalidate hidden>
+            ${text.passkeyNotPassword}
+          </button>`
+        }
         <button class="text" name="action" value="back" formnovalidate>${text.otherRecovery}</button>`,
     )}`
   return frame(language, text.recover, content, {
-    script: passwordScript,
+    script: page.offersPasskey ? passwordScript + wayScript : passwordScript,
     ...(message && { windowTitle: fill(text.problem, { title: text.recover }) }),
+  })
+}
+
+/** Shows the button that leads to a passkey. It lies in the page, like the style. */
+const wayScript = readFileSync(new URL('../passkey-way.js', import.meta.url), 'utf8')
+
+/** The code and a second factor were right: a passkey in place of a new password. */
+export function recoveryPasskeyPage(shown: Shown, { loginName, passkey, error, keep }: RecoveryPasskeyPage): Document {
+  const { language, formToken, requestId } = shown
+  const { text } = language
+  const key = problems[error]
+  const action = `${addressOf(requestId)}/recovery/code`
+  const sent = { form_token: formToken, action: 'add-passkey' }
+  const content = html`${destination(shown)}
+    <p>${fill(text.signsInAs, { account: strong(loginName) })} ${text.recoverByPasskeyHint}</p>
+    ${key && html`<p id="status" class="bad" role="alert">${text[key]}</p>`}
+    ${passkey && newPasskeyForm(text, passkey, { action, sent, more: keepBox(text, keep) })}
+    ${form(shown, '/recovery/code', html`<button class="text" name="action" value="password">${text.recoverByPassword}</button>`)}`
+  return frame(language, text.recoverByPasskey, content, {
+    script: newPasskeyScript,
+    ...(key && { windowTitle: fill(text.problem, { title: text.recoverByPasskey }) }),
   })
 }

@@ -56,7 +56,7 @@ const en = {
   recoverIntro: 'We will send a code to the email address of your account. With it you can choose a new password.',
   recoverCodeIntro:
     'If there is such an account, we have sent an email with a code to its address. Check your spam folder, too. If nothing arrives, ask the administrators of your organization.',
-  recoverEnds: 'You will be signed out everywhere else.',
+  recoverEnds: 'A new password signs you out everywhere else.',
   setPassword: 'Set password and sign in',
   otherRecovery: 'Use another name or get a new code',
   privacyPolicy: 'Privacy',
@@ -239,7 +239,7 @@ const de: Texts = {
   recoverIntro: 'Wir senden einen Code an die E-Mail-Adresse Ihres Kontos. Damit können Sie ein neues Passwort wählen.',
   recoverCodeIntro:
     'Wenn es dieses Konto gibt, haben wir eine E-Mail mit einem Code an seine Adresse gesendet. Sehen Sie auch im Spam-Ordner nach. Wenn nichts ankommt, wenden Sie sich an die Administratoren Ihrer Organisation.',
-  recoverEnds: 'Sie werden überall sonst abgemeldet.',
+  recoverEnds: 'Mit einem neuen Passwort werden Sie überall sonst abgemeldet.',
   setPassword: 'Passwort speichern und anmelden',
   otherRecovery: 'Anderer Name oder neuer Code',
   privacyPolicy: 'Datenschutz',

@@ -18,7 +18,7 @@ import { chooseLanguage } from '../../pages/login/language.ts'
 import { checkLocation } from '../../pages/login/location.ts'
 import { noAccessPage } from '../../pages/login/no-access.ts'
 import { noticePage } from '../../pages/login/notice.ts'
-import { recoveryCodePage, recoveryPage } from '../../pages/login/recovery.ts'
+import { recoveryCodePage, recoveryPage, recoveryPasskeyPage } from '../../pages/login/recovery.ts'
 import { passkeyLinkPage } from '../../pages/login/passkey-link.ts'
 import { registrationCodePage, registrationPage } from '../../pages/login/registration.ts'
 import type { Document } from '../../pages/login/shell.ts'
@@ -81,6 +81,8 @@ function replyOf(
       return toReply(recoveryPage(shown, answer.value))
     case 'recoveryCode':
       return toReply(recoveryCodePage(shown, answer.value))
+    case 'recoveryPasskey':
+      return toReply(recoveryPasskeyPage(shown, answer.value))
     case 'invitationLink':
       return toReply(invitationLinkPage(language, organizationId, answer.value))
     case 'invitation':

@@ -116,6 +116,8 @@ export interface Human {
   takeBacks?: TakeBack[]
   /** How often the password was changed. Missing: never. */
   passwordChanges?: number
+  /** How often a forgotten password was answered by a new passkey. Missing: never. */
+  passkeyRecoveries?: number
   /** The mailbox alone proved the right to the present password. */
   passwordByMail?: true | undefined
   /** Those that the user is asked for, whatever the policy. Missing: none. */
@@ -147,7 +149,11 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
       return withFactor(human, event.payload.kind)
     case 'factor.removed':
       return { ...human, secondFactors: (human.secondFactors ?? []).filter((kind) => kind !== event.payload.kind) }
-    case 'passkey.added':
+    case 'passkey.added': {
+      const isRecovery = event.payload.passwordCodeId !== undefined
+      const passkeys = evolvePasskeys(human.passkeys ?? [], event, at)
+      return { ...human, passkeys, ...(isRecovery && { passkeyRecoveries: (human.passkeyRecoveries ?? 0) + 1 }) }
+    }
     case 'passkey.renamed':
     case 'passkey.removed':
       return { ...human, passkeys: evolvePasskeys(human.passkeys ?? [], event, at) }

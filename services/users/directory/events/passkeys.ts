@@ -11,6 +11,8 @@ interface NewPasskey extends Omit<Passkey, 'id' | 'createdAt'> {
   passkeyId: string
   /** The code of the link or the invitation that it was made by. */
   codeId?: string
+  /** The code for a forgotten password that it was made by, after a second factor. */
+  passwordCodeId?: string
 }
 
 /** A credential of WebAuthn. Its texts without words are in base64url. */
@@ -46,7 +48,7 @@ export function firstPasskeys(human: { passkeys?: Passkey[] } | undefined): Pass
 export function evolvePasskeys(passkeys: Passkey[], event: PasskeyEvent, at: Date): Passkey[] {
   switch (event.type) {
     case 'passkey.added': {
-      const { passkeyId: id, codeId: _, ...facts } = event.payload
+      const { passkeyId: id, codeId: _, passwordCodeId: __, ...facts } = event.payload
       return [...passkeys, { id, ...facts, createdAt: at.toISOString() }]
     }
     case 'passkey.renamed': {

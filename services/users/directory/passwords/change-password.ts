@@ -105,7 +105,7 @@ type Mail = MailWithoutEvent
 // Returns the check that the proof still holds: it throws where not, and returns what the event says of it.
 async function prove(context: Context, userId: string, proof: PasswordProof | undefined, call: Call): Promise<Proved> {
   if (proof?.kind === 'code') {
-    const organizationId = await countTry(context, userId, proof.code, call)
+    const { organizationId } = await countTry(context, userId, proof.code, call)
     const hadOne = ((await findUserById(context, userId))?.hash ?? null) !== null
     return {
       reads: { code: passwordCodeKey(userId), status: statuses.key(organizationId) },

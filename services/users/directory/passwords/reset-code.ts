@@ -41,10 +41,15 @@ export function checkCode(
 
 /**
  * Counts a try of a code before anything depends on it, one after the other, so that simultaneous guesses count too.
- * INVALID_ARGUMENT CODE_INVALID for every code that is not right: the same answer, and the same work. Returns the id of
- * the user's organization.
+ * INVALID_ARGUMENT CODE_INVALID for every code that is not right: the same answer, and the same work. Returns the ids of
+ * the user's organization and of the code.
  */
-export async function countTry(context: Context, userId: string, typed: string, call: Call): Promise<string> {
+export async function countTry(
+  context: Context,
+  userId: string,
+  typed: string,
+  call: Call,
+): Promise<{ organizationId: string; codeId: string }> {
   const { store, keys } = context
   const { code, user } = await loadReads(store, { code: passwordCodeKey(userId), user: userKey(userId) })
   const seen = checkCode(keys, userId, { user: user.state, code: code.state, typed }, user.readAt)
@@ -64,13 +69,14 @@ export async function countTry(context: Context, userId: string, typed: string, 
     decide({ state }: Aggregate<PasswordCode>, now, read): Decision<PasswordCodeEvent> {
       const judged = { user: read.user.state, code: state, status: read.status.state, typed }
       const { answer, codeId } = checkCode(keys, userId, judged, now)
-      if (answer === 'right' && seen.answer === 'right') return { events: [], answer: undefined }
+      if (answer === 'right' && seen.answer === 'right' && codeId === seen.codeId)
+        return { events: [], answer: undefined }
       const refused = { answer: undefined, error: codeInvalid() }
       if (answer === 'wrong') return { events: [{ type: 'rejected', payload: { codeId } }], ...refused }
       return { events: [], ...refused, commits: true }
     },
   })
-  return organizationId
+  return { organizationId, codeId: seen.codeId }
 }
 
 /** The one error for all codes that are not right. */

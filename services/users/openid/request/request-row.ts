@@ -69,6 +69,8 @@ export interface Progress {
     isAsked?: boolean
     error?: RecoveryError
     retryAt?: string
+    /** The code was right, and a passkey is to take the place of a new password. */
+    passkey?: RecoveryByPasskey | undefined
   }
   /** What a new person typed to accept an invitation, and what was wrong. */
   invitation?: { givenName: string; familyName: string; error: InvitationError; retryAt?: string }
@@ -86,6 +88,13 @@ export interface Progress {
   decision?: 'allowed' | 'denied'
   /** The person allowed it, but has allowed too many others something. */
   tooMany?: boolean
+}
+
+export interface RecoveryByPasskey {
+  userId: string
+  codeId: string
+  /** The second factor that was proved beside it, as it was set up then, and when, RFC 3339. */
+  second?: { kind: SecondFactorKind; setUp: string; at: string } | undefined
 }
 
 /** What a registration begins with. A login name that was typed before may be an address. */

@@ -9,7 +9,13 @@ import { findCode } from '../../directory/secrets/one-time-codes.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { toPage } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
-import { advance, closeRequest, type Progress, stillOpen } from '../../openid/request/request-row.ts'
+import {
+  advance,
+  closeRequest,
+  type Progress,
+  type RecoveryByPasskey,
+  stillOpen,
+} from '../../openid/request/request-row.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { sendCode } from '../../sessions/factors/otp-email/send-code.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
@@ -19,6 +25,7 @@ import { factors } from '../../sessions/factors/registry.ts'
 import { confirmTotp, beginTotp, type MayAdd, provedTotp } from '../../sessions/factors/totp/set-up.ts'
 import { notSetUp } from '../../sessions/factors/totp/totp.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
+import { proveBesideCode } from '../recovery/by-passkey.ts'
 import { setUpBinding } from '../sign-in/factors/totp.ts'
 import { goingOn, lackedSecondFactors, mayBeSetUp, mayPassOver } from '../sign-in/factors/ways.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
@@ -38,6 +45,8 @@ export async function checkCode(context: Context, request: CheckCodeRequest, cal
     return page
   }
   if (request.action === 'another-account') return next({ asksName: true }, null)
+  if (row.progress.recovery?.passkey)
+    return checkBesideCode(context, opened, row.progress.recovery.passkey, request, call)
   const state = await requestStateOf(context, opened, call)
   const person = 'chosen' in state ? state.chosen : undefined
   if (request.action === 'pass-over') return person && mayPassOver(person) ? next(goingOn(row.progress, person)) : page
@@ -81,6 +90,35 @@ export async function checkCode(context: Context, request: CheckCodeRequest, cal
       ...row.progress,
       code: { isSent: row.progress.code?.isSent, ...failure, ...(isOver && { error: CodeError.CODE_ERROR_OVER }) },
     })
+  }
+}
+
+// Who forgot the password, and proves a second factor beside the mailed code. There is no session yet.
+async function checkBesideCode(
+  context: Context,
+  opened: OpenedRequest,
+  begun: RecoveryByPasskey,
+  request: CheckCodeRequest,
+  call: Call,
+): Promise<PageAnswer> {
+  const { row, now } = opened
+  const page = toPage(row.id)
+  const next = async (progress: Partial<Progress>) => {
+    await orUnavailable(advance(context.keys, row.id, { ...row.progress, code: undefined, ...progress })(context.sql))
+    return page
+  }
+  if (request.action === 'by-totp') return next({ way: 'totp' })
+  if (request.action === 'by-recovery-code') return next({ way: 'recovery-code' })
+  const kind = kindOf(request)
+  if (request.action !== 'check' || kind === 'otp-email') return page
+  try {
+    await proveBesideCode(context, opened, begun, { kind, text: request.code }, call)
+    return page
+  } catch (error) {
+    if (error instanceof Superseded) return page
+    const failure = failureOf(error, now)
+    if (!failure) throw error
+    return next({ code: failure })
   }
 }
 

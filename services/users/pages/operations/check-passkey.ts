@@ -17,6 +17,7 @@ import { type Refusal, refusalOf } from '../../sessions/factors/passkey/ceremony
 import { factors } from '../../sessions/factors/registry.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
+import { proveBesideCode, recoveryPrompt } from '../recovery/by-passkey.ts'
 import { askedOfPage, passkeyPrompt } from '../sign-in/factors/passkey.ts'
 import { goingOn, mayPassOver } from '../sign-in/factors/ways.ts'
 import { invitationPrompt } from '../sign-in/invitation-passkey.ts'
@@ -68,6 +69,13 @@ async function proceed(
   const state = await requestStateOf(context, opened, call)
   // Its page says what is wrong with the request.
   if ('notice' in state) throw new Superseded()
+  const begun = row.progress.recovery?.passkey
+  if (begun) {
+    // It is no sign-in yet.
+    if (!browser.isPresent) throw new Superseded()
+    await proveBesideCode(context, opened, begun, { kind: 'passkey', text }, call)
+    return ''
+  }
   const { binding, person } = askedOfPage(opened, state)
   const find = person && (() => findUserById(context, person.signedInUser.userId))
   const proved = await factors.passkey.check(context, { loginName: '', find, text, asked: { binding } }, call)
@@ -88,8 +96,8 @@ async function proceed(
 function failureOf(error: unknown): Pick<Progress, 'error' | 'unknownCredential'> | undefined {
   const refusal = refusalOf(error)
   if (refusal) return { error: errors[refusal], unknownCredential: (error as RosterError).metadata['credentialId'] }
-  // The person was locked meanwhile, or the passkey removed.
-  const isGone = error instanceof RosterError && error.reason === 'CREDENTIALS_INVALID'
+  // The person was locked meanwhile, or the passkey removed; or the mailed code counts no more.
+  const isGone = error instanceof RosterError && ['CREDENTIALS_INVALID', 'CODE_INVALID'].includes(error.reason)
   return isGone ? { error: SignInError.SIGN_IN_ERROR_PASSKEY_INVALID, unknownCredential: undefined } : undefined
 }
 
@@ -110,8 +118,14 @@ export async function renewPasskeyChallenge(
   call: Call,
 ): Promise<PageAnswer> {
   const opened = await openRequest(context, request, signingIn)
+  const begun = opened?.row.progress.recovery?.passkey
+  if (opened && begun) return asFile(await recoveryPrompt(context, opened, begun))
   const prompt =
     opened && ((await invitationPrompt(context, opened, call)) ?? (await assertionPrompt(context, opened, call)))
+  return asFile(prompt)
+}
+
+function asFile(prompt: PasskeyPrompt | undefined): PageAnswer {
   const content = Buffer.from(prompt?.options ?? 'null')
   return show({ $case: 'download', value: { fileName: 'passkey.json', mediaType: 'application/json', content } })
 }

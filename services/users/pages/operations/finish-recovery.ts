@@ -17,16 +17,21 @@ import { changePassword } from '../../directory/passwords/change-password.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
+import type { ProvedFactor } from '../../sessions/factors/factor.ts'
+import { type Refusal, refusalOf } from '../../sessions/factors/passkey/ceremony.ts'
+import { provedMade } from '../../sessions/passkeys/made-passkey.ts'
 import { provedPassword } from '../../sessions/factors/password/password.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
+import { nameOf } from '../account/my-passkeys.ts'
+import { addInPlace, beginByPasskey } from '../recovery/by-passkey.ts'
 import { forgetfulCall } from '../recovery/forgetful-call.ts'
 import { findForgetful } from '../recovery/request-password-reset.ts'
 import { branded } from '../sign-in/branded.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { wayBack } from '../sign-in/way-back.ts'
 
-/** Sets the new password by a code that this request asked for, and signs the person in. */
+/** Sets the new password, or adds a passkey in its place, by a code that this request asked for, and signs the person in. */
 export async function finishRecovery(
   context: Context,
   request: FinishRecoveryRequest,
@@ -45,12 +50,60 @@ export async function finishRecovery(
   }
   const { loginName, userId: known, codeIds } = recovery
   if (request.action === 'back') return next({ recovery: { loginName, userId: known, codeIds } })
+  const asked = { loginName, userId: known, codeIds, isAsked: true }
+  if (request.action === 'password') return next({ recovery: asked })
   const again = (error: RecoveryError, wait?: number) => {
     const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
     return next({
       keep: request.keep === 'on',
-      recovery: { loginName, userId: known, codeIds, isAsked: true, error, ...retryAt },
+      recovery: {
+        ...asked,
+        error,
+        ...retryAt,
+        ...(request.action === 'add-passkey' && { passkey: recovery.passkey }),
+      },
     })
+  }
+  const wait = (error: RosterError) => again(RecoveryError.RECOVERY_ERROR_THROTTLED, error.retryAfter ?? 1)
+  if (request.action === 'add-passkey') {
+    if (!recovery.passkey || row.isOver) return page
+    try {
+      const { user, passkeyId } = await addInPlace(
+        context,
+        opened,
+        recovery.passkey,
+        {
+          credential: request.credential,
+          name: nameOf(request.name) ?? '',
+        },
+        call,
+      )
+      // Should the rest fail, the person signs in by this page.
+      await next({ loginName })
+      const proved = provedMade(user, passkeyId)
+      return { ...page, newBrowser: await signIn(context, opened, { proved, keep: request.keep === 'on' }, call) }
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal) return again(refusals[refusal] ?? RecoveryError.RECOVERY_ERROR_PASSKEY_INVALID)
+      if (!(error instanceof RosterError)) throw error
+      // Its page says so.
+      if (error.reason === 'CODE_INVALID') return page
+      if (error.reason === 'PASSKEYS_FULL') return again(RecoveryError.RECOVERY_ERROR_PASSKEY_INVALID)
+      if (error.reason !== 'MAILS_THROTTLED') throw error
+      return wait(error)
+    }
+  }
+  if (request.action === 'passkey') {
+    if (row.isOver || request.code.trim() === '') return again(RecoveryError.RECOVERY_ERROR_CODE_WRONG)
+    const recovering = { userId: await findRecovering(context, opened, call), code: request.code }
+    try {
+      const begun = await beginByPasskey(context, recovering, call)
+      if (typeof begun === 'number') return again(begun)
+      return next({ keep: request.keep === 'on', recovery: { ...asked, passkey: begun } })
+    } catch (error) {
+      if (!(error instanceof RosterError) || error.reason !== 'CODE_INVALID') throw error
+      return again(RecoveryError.RECOVERY_ERROR_CODE_WRONG)
+    }
   }
   const { length } = [...request.password]
   const { passwordMin, passwordMax } = passwordLengths()
@@ -64,12 +117,21 @@ export async function finishRecovery(
     if (error.reason === 'CODE_INVALID') return again(RecoveryError.RECOVERY_ERROR_CODE_WRONG)
     if (error.reason === 'PASSWORD_TOO_COMMON') return again(RecoveryError.RECOVERY_ERROR_PASSWORD_TOO_COMMON)
     if (error.reason !== 'PASSWORDS_THROTTLED') throw error
-    return again(RecoveryError.RECOVERY_ERROR_THROTTLED, error.retryAfter ?? 1)
+    return wait(error)
   }
   if (row.isOver) return passwordSet(context, opened)
   // Should the rest fail, the person signs in by this page.
   await next({ loginName })
-  return { ...page, newBrowser: await signIn(context, opened, { userId, keep: request.keep === 'on' }, call) }
+  const user = await findUserById(context, userId)
+  if (!user) return page
+  const proved = provedPassword(user)
+  return { ...page, newBrowser: await signIn(context, opened, { proved, keep: request.keep === 'on' }, call) }
+}
+
+const refusals: Partial<Record<Refusal, RecoveryError>> = {
+  late: RecoveryError.RECOVERY_ERROR_PASSKEY_LATE,
+  unverified: RecoveryError.RECOVERY_ERROR_PASSKEY_UNVERIFIED,
+  'not-allowed': RecoveryError.RECOVERY_ERROR_PASSKEY_NOT_ALLOWED,
 }
 
 // The person whose living code was asked for here. Otherwise an id of no user: it takes the same work, and no try of
@@ -92,11 +154,10 @@ async function passwordSet(context: Context, { row: { parameters } }: OpenedRequ
 async function signIn(
   context: Context,
   { row, browser }: OpenedRequest,
-  { userId, keep }: { userId: string; keep: boolean },
+  { proved, keep }: { proved: ProvedFactor; keep: boolean },
   call: Call,
 ): Promise<string> {
-  const user = await findUserById(context, userId)
-  if (!user) return ''
+  const { userId } = proved.user
   const along = {
     writes: (of: { sessionId: string; userId: string }) => [advance(context.keys, row.id, { chosen: true }, of)],
     guards: [stillOpen(row.id)],
@@ -104,7 +165,7 @@ async function signIn(
     keep,
   }
   try {
-    const { newValue } = await openBrowserSession(context, provedPassword(user), browser, along, call)
+    const { newValue } = await openBrowserSession(context, proved, browser, along, call)
     await Promise.all([
       surplusSessions.settle(context, userId),
       rememberAddress(context, userId, call.clientAddress, undefined),

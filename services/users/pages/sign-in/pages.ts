@@ -50,7 +50,14 @@ export function recoveryPage(recovery: NonNullable<Progress['recovery']>, now: D
   return isAsked
     ? show({
         $case: 'recoveryCode',
-        value: { loginName, error, retryAfter: secondsUntil(retryAt, now), ...passwordLengths(), keep: undefined },
+        value: {
+          loginName,
+          error,
+          retryAfter: secondsUntil(retryAt, now),
+          ...passwordLengths(),
+          keep: undefined,
+          offersPasskey: false,
+        },
       })
     : show({ $case: 'recovery', value: { loginName, nameIsFixed: userId !== undefined } })
 }

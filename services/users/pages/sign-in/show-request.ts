@@ -1,4 +1,4 @@
-import { NoticeReason, type PageAnswer, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import { NoticeReason, type PageAnswer, RecoveryError, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import { formToken } from '../../sessions/browsers/form-token.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
@@ -8,6 +8,7 @@ import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.t
 import type { Missing, ShutOut } from '../../openid/judge/judge.ts'
 import { answerApplication, notice, refusalLink } from '../../openid/authorization/answer.ts'
 import { type Candidate, isMeant, isAdmitted } from '../../openid/authorization/candidates.ts'
+import { recoveryStep } from '../recovery/by-passkey.ts'
 import { begin } from '../../openid/authorization/begin.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
@@ -59,6 +60,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
     answer?.$case === 'signIn' ||
     answer?.$case === 'registrationCode' ||
     answer?.$case === 'recoveryCode' ||
+    answer?.$case === 'recoveryPasskey' ||
     (answer?.$case === 'invitation' && !answer.value.account)
   ) {
     const policy = await loadLoginPolicy(
@@ -68,6 +70,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
     const known = answer.$case === 'signIn' && answer.value.nameIsFixed ? state.chosen : undefined
     const { keepSignedIn } = known?.signedInUser.policy ?? policy
     if (keepSignedIn === 'allowed') answer.value.keep = progress.keep ?? known?.isKept ?? false
+    if (answer.$case === 'recoveryCode') answer.value.offersPasskey = policy.allowPasskeys
     if (answer.$case === 'signIn') {
       answer.value.hidesPasswordReset = policy.hidePasswordReset
       if (!answer.value.nameIsFixed) answer.value.mayRegister = await mayRegister(context, state)
@@ -77,7 +80,8 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   }
   if (answer?.$case === 'invitation' && !answer.value.account)
     answer.value.passkey = await invitationPrompt(context, opened, call)
-  if (answer?.$case === 'passkey') answer.value.passkey = await passkeyPrompt(context, opened, state)
+  if (answer?.$case === 'passkey' && !progress.recovery)
+    answer.value.passkey = await passkeyPrompt(context, opened, state)
   return {
     ...page,
     formToken: formToken(context.keys, browser.id, row.id),
@@ -102,6 +106,7 @@ const withForm = [
   'registrationCode',
   'recovery',
   'recoveryCode',
+  'recoveryPasskey',
   'invitation',
   'consent',
 ]
@@ -155,7 +160,11 @@ async function nextPage(
   const { asked, people, chosen } = state
   const { registration, recovery } = row.progress
   // The former value of the cookie is not told who is signed in.
-  if (recovery && (recovery.userId === undefined || browser.isPresent)) return recoveryPage(recovery, now)
+  if (recovery && (recovery.userId === undefined || browser.isPresent)) {
+    if (!recovery.passkey || !browser.isPresent) return recoveryPage(recovery, now)
+    const step = await recoveryStep(context, { row, browser, now }, recovery.passkey)
+    return step ?? recoveryPage({ ...recovery, error: RecoveryError.RECOVERY_ERROR_CODE_WRONG }, now)
+  }
   if (registration)
     return (await mayRegister(context, state))
       ? registrationPage(registration, now)

@@ -13,6 +13,9 @@ export type Binding =
   | { for: 'account'; browserId: string; sessionId: string; userId: string }
   /** The page of an invitation, whose code was right. `id`: as the request has it. */
   | { for: 'invitation'; requestId: string; browserId: string; id: string; codeId: string }
+  /** Of who forgot the password, and entered the mailed code: a second factor; then a passkey in place of a new password. */
+  | { for: 'recovery-check'; requestId: string; browserId: string; userId: string; codeId: string }
+  | { for: 'recovery'; requestId: string; browserId: string; userId: string; codeId: string }
   /** A program of the user, or a login application with the code of a link. */
   | {
       for: 'registration'

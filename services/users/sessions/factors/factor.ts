@@ -28,10 +28,17 @@ export interface Given {
   find?: (() => Promise<LoginUser | undefined>) | undefined
   /** As it was typed. */
   text: string
-  /** Of a second factor: the session that it comes to, and its browser. */
-  session?: { id: string; browserId: string | undefined } | undefined
+  /** Of a second factor: what it comes to. */
+  session?: FactorTarget | undefined
   /** Of a passkey: what was asked for. */
   asked?: AskedAssertion
+}
+
+/** A session and its browser; or, where there is none, the code for a forgotten password that was right there. */
+export interface FactorTarget {
+  id: string
+  browserId: string | undefined
+  passwordCodeId?: string | undefined
 }
 
 /** A factor that was right a moment ago. */

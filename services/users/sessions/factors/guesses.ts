@@ -9,10 +9,12 @@ import type { Context } from '../../context.ts'
 import { type MailOfFactors, mailOfFactors } from '../../directory/email/factor-mails.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import { type User, userKey } from '../../directory/events/user.ts'
+import { type PasswordCode, type PasswordCodeEvent, passwordCodeKey } from '../../directory/events/password-code.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import type { Session, SessionEvent } from '../events/session.ts'
 import { sessionNotFound } from '../sessions.ts'
+import type { FactorTarget } from './factor.ts'
 import { factorKinds } from './kinds.ts'
 
 /** So many wrong codes since the last right one, and no further one is checked. */
@@ -133,26 +135,37 @@ function notLocked(guesser: Guesser): Guard {
 export async function refuseGuess(
   context: Context,
   guesser: Guesser,
-  { user: { userId, organizationId }, sessionId, field }: { user: LoginUser; sessionId: string; field: string },
+  { user: { userId, organizationId }, session, field }: { user: LoginUser; session: FactorTarget; field: string },
   { requestId, deadline }: Call,
 ): Promise<never> {
   const { kind } = guesser
   const mail = mailOfFactors('factor-guessed', { userId, organizationId, codeId: randomUUID() })
-  await context.store.execute({
-    aggregate: { type: 'session', id: sessionId },
-    reads: { user: userKey(userId) },
-    call: { caller: { userId }, requestId, deadline },
-    decide({ state }: Aggregate<Session>, _now, { user }): Decision<SessionEvent> {
-      if (!state || state.ended || state.userId !== userId || !isActive(user.state)) throw sessionNotFound()
-      return {
-        events: [{ type: 'factor.rejected', payload: { userId, kind } }],
-        uses: usesOfGuesses(context, guesser),
-        guards: [notLocked(guesser)],
-        writes: [counting(guesser, user.state, mail.row)],
-        answer: undefined,
-      }
-    },
+  const counted = (user: User | undefined) => ({
+    uses: usesOfGuesses(context, guesser),
+    guards: [notLocked(guesser)],
+    writes: [counting(guesser, user, mail.row)],
+    answer: undefined,
   })
+  const { passwordCodeId: codeId } = session
+  const common = { reads: { user: userKey(userId) }, call: { caller: { userId }, requestId, deadline } }
+  if (codeId === undefined)
+    await context.store.execute({
+      ...common,
+      aggregate: { type: 'session', id: session.id },
+      decide({ state }: Aggregate<Session>, _now, { user }): Decision<SessionEvent> {
+        if (!state || state.ended || state.userId !== userId || !isActive(user.state)) throw sessionNotFound()
+        return { ...counted(user.state), events: [{ type: 'factor.rejected', payload: { userId, kind } }] }
+      },
+    })
+  else
+    await context.store.execute({
+      ...common,
+      aggregate: passwordCodeKey(userId),
+      decide({ state }: Aggregate<PasswordCode>, _now, { user }): Decision<PasswordCodeEvent> {
+        if (state?.codeId !== codeId || !isActive(user.state)) throw sessionNotFound()
+        return { ...counted(user.state), events: [{ type: 'factor.rejected', payload: { codeId, kind } }] }
+      },
+    })
   context.failureCounts.note(userId, 'code-wrong')
   await mail.announce(context)
   throw codeInvalid(field)

@@ -51,7 +51,7 @@ export interface MadePasskey {
     now: Date,
   ): { writes: Write[]; guards: Guard[]; claims: (UniqueKey & { taken: RosterError })[] }
 }
-type MadeBy = Pick<Extract<UserEvent, { type: 'passkey.added' }>['payload'], 'codeId'>
+type MadeBy = Pick<Extract<UserEvent, { type: 'passkey.added' }>['payload'], 'codeId' | 'passwordCodeId'>
 
 interface Sent {
   /** JSON, as a browser's `toJSON()` writes it. */

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
-import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
+import { type Aggregate, type AggregateKey, details, type Existing } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import type { Human } from '../../directory/events/human.ts'
+import { type PasswordCode, passwordCodeKey } from '../../directory/events/password-code.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 import { type OneTimeCode, usingUpCode } from '../../directory/secrets/one-time-codes.ts'
 import { isActive } from '../../directory/states/user-state.ts'
@@ -18,7 +20,7 @@ import { askForPasskey, ownerOf, readMade } from './made-passkey.ts'
 /** So many passkeys a user has at most. */
 export const mostPasskeys = 20
 
-export type NewFor = Extract<Binding, { for: 'account' | 'registration' }>
+export type NewFor = Extract<Binding, { for: 'account' | 'registration' | 'recovery' }>
 
 /**
  * What a browser is asked for to make a passkey of a user. Nothing is stored. FAILED_PRECONDITION FACTOR_NOT_AVAILABLE,
@@ -49,26 +51,32 @@ export interface Registered {
  */
 export async function finishRegistration(
   context: Context,
-  { userId, credential: text, name, binding, secondOnly, code, isOwn }: Finished,
+  { userId, credential: text, name, binding, secondOnly, code, recovery, isOwn }: Finished,
   call: Call,
 ): Promise<Registered> {
   const passkeyId = binding.for === 'registration' ? binding.passkeyId : undefined
   const made = await readMade(context, { credential: text, name, binding, secondOnly, passkeyId })
+  // It is to be all that the person signs in by.
+  if (recovery && made.discoverable === false) throw refused('wrong')
+  const by = recovery ? { passwordCodeId: recovery.codeId } : code && { codeId: code.code.codeId }
+  const reads: { code?: AggregateKey<PasswordCode> } = recovery ? { code: passwordCodeKey(userId) } : {}
   const used = code && usingUpCode(code, refused('late'))
   const mailId = randomUUID()
   const store = (isTold: boolean) =>
     context.store.execute({
       aggregate: { type: 'user', id: userId },
+      reads,
       call,
-      decide({ state, organizationId }: Aggregate<User>, at): Decision<UserEvent, ReturnType<typeof noticeOf>> {
+      decide({ state, organizationId }: Aggregate<User>, at, read): Decision<UserEvent, ReturnType<typeof noticeOf>> {
         if (!isActive(state) || !state?.human) throw refused('wrong')
+        if (recovery && !recovery.holds(state.human, read.code?.state, at)) throw refused('late')
         refuseFull(state)
         const notice = isTold
           ? noticeOf(context, 'added', state.human, { userId, organizationId, mailId, isOwn }, at)
           : undefined
         const stored = made.stored(userId, at)
         return {
-          events: [made.event(code && { codeId: code.code.codeId })],
+          events: [made.event(by)],
           writes: [...stored.writes, ...(used ? [used.write] : []), ...(notice?.writes ?? [])],
           guards: [...stored.guards, ...(used ? [used.guard] : [])],
           claims: stored.claims,
@@ -93,6 +101,8 @@ interface Finished {
   secondOnly: boolean
   /** Of a link: it is used up. */
   code?: OneTimeCode | undefined
+  /** In place of a new password, by a code that still counts with what was proved beside it. */
+  recovery?: { codeId: string; holds(human: Human, code: PasswordCode | undefined, now: Date): boolean } | undefined
   /** The user makes it. */
   isOwn: boolean
 }

@@ -16,6 +16,8 @@ interface Given {
   password?: string
   action?: string
   keep?: string
+  credential?: string
+  name?: string
 }
 
 /** A person at a browser who forgot the password. */
@@ -36,7 +38,7 @@ export class Forgetful extends Visitor {
   }
 
   async finishOnly({ requestId, formToken }: Page, code: string, given: Given = {}) {
-    const more = { password: newPassword, action: 'finish', keep: '', ...given }
+    const more = { password: newPassword, action: 'finish', keep: '', credential: '', name: '', ...given }
     const request = { browser: this.cookie, requestId, formToken, code, ...more }
     return this.keep(await finishRecovery(this.users, request, this.call()))
   }

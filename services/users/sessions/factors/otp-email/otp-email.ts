@@ -24,7 +24,7 @@ export const otpEmail: Factor = {
     const code = await countTry(context, kind, { userId, purpose: session.id, browserId: session.browserId })
     const email = state.human!.email
     const isRight = code && matchesCode(text, deriveCode(context.keys, code.code, userId, email, kind))
-    if (!isRight) return refuseGuess(context, guesser, { user, sessionId: session.id, field }, call)
+    if (!isRight) return refuseGuess(context, guesser, { user, session, field }, call)
     const { write, guard } = usingUpCode(code, codeInvalid(field))
     const passed = passing(context, guesser, session.browserId)
     const holds = (now: User | undefined) => whyNot(now) === undefined && now!.human!.email === email

@@ -70,7 +70,7 @@ export const passkey: Factor = {
 
 // A login application says by what it asks of the authenticator which it is.
 function isSecond({ binding }: AskedAssertion, verifies: boolean): boolean {
-  return binding.for === 'second' || (binding.for === 'session' && !verifies)
+  return binding.for === 'second' || binding.for === 'recovery-check' || (binding.for === 'session' && !verifies)
 }
 
 // At the limit it is known already.

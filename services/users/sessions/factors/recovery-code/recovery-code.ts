@@ -23,7 +23,7 @@ export const recoveryCode: Factor = {
       findGuesser(context, kind, { userId, browserId: session.browserId }),
       findTypedCode(context, userId, text),
     ])
-    if (!mac) return refuseGuess(context, guesser, { user, sessionId: session.id, field }, call)
+    if (!mac) return refuseGuess(context, guesser, { user, session, field }, call)
     const { write, guard } = usingUpRecoveryCode(userId, mac, codeInvalid(field))
     const passed = passing(context, guesser, session.browserId)
     const mail = mailOfFactors('recovery-code-used', { userId, organizationId, codeId: randomUUID() })

@@ -24,7 +24,7 @@ export const totp: Factor = {
     ])
     const step = found && stepOf(found.secret, text, found.now)
     if (step === undefined || step <= found!.lastStep)
-      return refuseGuess(context, guesser, { user, sessionId: session.id, field }, call)
+      return refuseGuess(context, guesser, { user, session, field }, call)
     const { write, guard } = usingUpStep(userId, step, codeInvalid(field))
     const passed = passing(context, guesser, session.browserId)
     const added = addedOf(state)
