@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openChromium, withoutChromium } from '../../support/chromium.ts'
 import { plugIn } from '../../support/virtual-authenticator.ts'
 import { newApplication } from '../../examples/applications.ts'
-import { admin, type ExampleHuman, newHuman, newOrganization, ok, unique } from '../../examples/people.ts'
+import { admin, type ExampleHuman, newHuman, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { call } from '../clients/encodings.ts'
 
@@ -233,6 +233,24 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
     await button(page).click()
     await page.getByText('arrived').waitFor()
     await allow({ forceMfa: false })
+    await page.context().close()
+  })
+
+  test('takes the place of a password by an invitation, once the names are typed', async () => {
+    const { link } = ok(await call('AddInvitation', { email: uniqueEmail(), returnLink: {} }, admin(home)))
+    const page = await open('about:blank')
+    const device = await plugIn(page)
+    await page.goto(link)
+    await page.getByRole('button', { name: 'Open the invitation' }).click()
+    const instead = page.getByRole('button', { name: 'Use a passkey instead of a password' })
+    await instead.click()
+    // The browser says what is missing.
+    expect(await device.credentials()).toHaveLength(0)
+    await page.locator('#given_name').fill('Grace')
+    await page.locator('#family_name').fill('Hopper')
+    await instead.click()
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    expect(await device.credentials()).toHaveLength(1)
     await page.context().close()
   })
 

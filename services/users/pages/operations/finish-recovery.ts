@@ -14,6 +14,7 @@ import type { Context } from '../../context.ts'
 import { type PasswordCode, passwordCodeKey } from '../../directory/events/password-code.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { changePassword } from '../../directory/passwords/change-password.ts'
+import { codeInvalid } from '../../directory/passwords/reset-code.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
@@ -52,80 +53,96 @@ export async function finishRecovery(
   if (request.action === 'back') return next({ recovery: { loginName, userId: known, codeIds } })
   const asked = { loginName, userId: known, codeIds, isAsked: true }
   if (request.action === 'password') return next({ recovery: asked })
-  const again = (error: RecoveryError, wait?: number) => {
+  const keep = request.keep === 'on'
+  const again = ({ error, wait }: Failure) => {
     const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
-    return next({
-      keep: request.keep === 'on',
-      recovery: {
-        ...asked,
-        error,
-        ...retryAt,
-        ...(request.action === 'add-passkey' && { passkey: recovery.passkey }),
-      },
-    })
+    // What was proved for a passkey counts still.
+    const passkey = request.action === 'add-passkey' && { passkey: recovery.passkey }
+    return next({ keep, recovery: { ...asked, error, ...retryAt, ...passkey } })
   }
-  const wait = (error: RosterError) => again(RecoveryError.RECOVERY_ERROR_THROTTLED, error.retryAfter ?? 1)
-  if (request.action === 'add-passkey') {
-    if (!recovery.passkey || row.isOver) return page
-    try {
-      const { user, passkeyId } = await addInPlace(
-        context,
-        opened,
-        recovery.passkey,
-        {
-          credential: request.credential,
-          name: nameOf(request.name) ?? '',
-        },
-        call,
-      )
-      // Should the rest fail, the person signs in by this page.
-      await next({ loginName })
-      const proved = provedMade(user, passkeyId)
-      return { ...page, newBrowser: await signIn(context, opened, { proved, keep: request.keep === 'on' }, call) }
-    } catch (error) {
-      const refusal = refusalOf(error)
-      if (refusal) return again(refusals[refusal] ?? RecoveryError.RECOVERY_ERROR_PASSKEY_INVALID)
-      if (!(error instanceof RosterError)) throw error
-      // Its page says so.
-      if (error.reason === 'CODE_INVALID') return page
-      if (error.reason === 'PASSKEYS_FULL') return again(RecoveryError.RECOVERY_ERROR_PASSKEY_INVALID)
-      if (error.reason !== 'MAILS_THROTTLED') throw error
-      return wait(error)
-    }
-  }
-  if (request.action === 'passkey') {
-    if (row.isOver || request.code.trim() === '') return again(RecoveryError.RECOVERY_ERROR_CODE_WRONG)
-    const recovering = { userId: await findRecovering(context, opened, call), code: request.code }
-    try {
-      const begun = await beginByPasskey(context, recovering, call)
-      if (typeof begun === 'number') return again(begun)
-      return next({ keep: request.keep === 'on', recovery: { ...asked, passkey: begun } })
-    } catch (error) {
-      if (!(error instanceof RosterError) || error.reason !== 'CODE_INVALID') throw error
-      return again(RecoveryError.RECOVERY_ERROR_CODE_WRONG)
-    }
-  }
-  const { length } = [...request.password]
-  const { passwordMin, passwordMax } = passwordLengths()
-  if (length < passwordMin || length > passwordMax) return again(RecoveryError.RECOVERY_ERROR_PASSWORD_INVALID)
-  const userId = await findRecovering(context, opened, call)
   try {
-    const { password: newPassword, code } = request
-    await changePassword(context, { userId, newPassword, field: 'password', proof: { kind: 'code', code } }, call)
+    if (request.action === 'passkey') {
+      if (row.isOver || request.code.trim() === '') throw codeInvalid()
+      const userId = await findRecovering(context, opened, call)
+      const begun = await beginByPasskey(context, { userId, code: request.code }, call)
+      return typeof begun === 'number'
+        ? again({ error: begun })
+        : next({ keep, recovery: { ...asked, passkey: begun } })
+    }
+    const proved = await (request.action === 'add-passkey' ? addPasskey : setPassword)(context, opened, request, call)
+    if (!proved) return page
+    if (row.isOver) return passwordSet(context, opened)
+    // Should the rest fail, the person signs in by this page.
+    await next({ loginName })
+    return { ...page, newBrowser: await signIn(context, opened, { proved, keep }, call) }
   } catch (error) {
-    if (!(error instanceof RosterError)) throw error
-    if (error.reason === 'CODE_INVALID') return again(RecoveryError.RECOVERY_ERROR_CODE_WRONG)
-    if (error.reason === 'PASSWORD_TOO_COMMON') return again(RecoveryError.RECOVERY_ERROR_PASSWORD_TOO_COMMON)
-    if (error.reason !== 'PASSWORDS_THROTTLED') throw error
-    return wait(error)
+    const failure = failureOf(error)
+    if (!failure) throw error
+    return again(failure)
   }
-  if (row.isOver) return passwordSet(context, opened)
-  // Should the rest fail, the person signs in by this page.
-  await next({ loginName })
+}
+
+// Undefined: nobody is signed in by it.
+async function setPassword(
+  context: Context,
+  opened: OpenedRequest,
+  { password: newPassword, code }: FinishRecoveryRequest,
+  call: Call,
+): Promise<ProvedFactor | undefined> {
+  const { length } = [...newPassword]
+  const { passwordMin, passwordMax } = passwordLengths()
+  if (length < passwordMin || length > passwordMax) throw passwordInvalid
+  const userId = await findRecovering(context, opened, call)
+  await changePassword(context, { userId, newPassword, field: 'password', proof: { kind: 'code', code } }, call)
   const user = await findUserById(context, userId)
-  if (!user) return page
-  const proved = provedPassword(user)
-  return { ...page, newBrowser: await signIn(context, opened, { proved, keep: request.keep === 'on' }, call) }
+  return user && provedPassword(user)
+}
+
+const passwordInvalid = new Error('a password of another length')
+
+// Undefined: what it began with counts no more, and the page says so.
+async function addPasskey(
+  context: Context,
+  opened: OpenedRequest,
+  { credential, name: typed }: FinishRecoveryRequest,
+  call: Call,
+): Promise<ProvedFactor | undefined> {
+  const { isOver, progress } = opened.row
+  const begun = progress.recovery?.passkey
+  if (!begun || isOver) return undefined
+  const sent = { credential, name: nameOf(typed) ?? '' }
+  const added = await addInPlace(context, opened, begun, sent, call).catch((error: unknown) => {
+    if (error instanceof RosterError && error.reason === 'CODE_INVALID') return undefined
+    throw error
+  })
+  return added && provedMade(added.user, added.passkeyId)
+}
+
+interface Failure {
+  error: RecoveryError
+  /** Seconds. */
+  wait?: number
+}
+
+// What the page says. Undefined: the error is another one.
+function failureOf(error: unknown): Failure | undefined {
+  if (error === passwordInvalid) return { error: RecoveryError.RECOVERY_ERROR_PASSWORD_INVALID }
+  if (!(error instanceof RosterError)) return undefined
+  const refusal = refusalOf(error)
+  if (refusal) return { error: refusals[refusal] ?? RecoveryError.RECOVERY_ERROR_PASSKEY_INVALID }
+  const found = errors[error.reason]
+  if (found === undefined) return undefined
+  return found === RecoveryError.RECOVERY_ERROR_THROTTLED
+    ? { error: found, wait: error.retryAfter ?? 1 }
+    : { error: found }
+}
+
+const errors: Record<string, RecoveryError> = {
+  CODE_INVALID: RecoveryError.RECOVERY_ERROR_CODE_WRONG,
+  PASSWORD_TOO_COMMON: RecoveryError.RECOVERY_ERROR_PASSWORD_TOO_COMMON,
+  PASSWORDS_THROTTLED: RecoveryError.RECOVERY_ERROR_THROTTLED,
+  MAILS_THROTTLED: RecoveryError.RECOVERY_ERROR_THROTTLED,
+  PASSKEYS_FULL: RecoveryError.RECOVERY_ERROR_PASSKEY_INVALID,
 }
 
 const refusals: Partial<Record<Refusal, RecoveryError>> = {
