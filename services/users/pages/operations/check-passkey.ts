@@ -17,7 +17,7 @@ import { type Refusal, refusalOf } from '../../sessions/factors/passkey/ceremony
 import { factors } from '../../sessions/factors/registry.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
-import { proveBesideCode, recoveryPrompt } from '../recovery/by-passkey.ts'
+import { proveBesideCode, recoveryPrompt } from '../sign-in/recovery-by-passkey.ts'
 import { askedOfPage, passkeyPrompt } from '../sign-in/factors/passkey.ts'
 import { goingOn, mayPassOver } from '../sign-in/factors/ways.ts'
 import { invitationPrompt } from '../sign-in/invitation-passkey.ts'

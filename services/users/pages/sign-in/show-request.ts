@@ -8,7 +8,7 @@ import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.t
 import type { Missing, ShutOut } from '../../openid/judge/judge.ts'
 import { answerApplication, notice, refusalLink } from '../../openid/authorization/answer.ts'
 import { type Candidate, isMeant, isAdmitted } from '../../openid/authorization/candidates.ts'
-import { recoveryStep } from '../recovery/by-passkey.ts'
+import { recoveryStep } from './recovery-by-passkey.ts'
 import { begin } from '../../openid/authorization/begin.ts'
 import { grantCode } from '../../openid/authorization/grant-code.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'

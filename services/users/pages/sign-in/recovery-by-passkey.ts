@@ -36,9 +36,9 @@ import { freshFor } from '../../sessions/fresh-session.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
 import { beginRegistration, finishRegistration, mostPasskeys } from '../../sessions/passkeys/register.ts'
-import { wayOf } from '../sign-in/factors/ways.ts'
-import type { OpenedRequest } from '../sign-in/opened-request.ts'
-import { secondsUntil } from '../sign-in/pages.ts'
+import { wayOf } from './factors/ways.ts'
+import type { OpenedRequest } from './opened-request.ts'
+import { secondsUntil } from './pages.ts'
 
 type Opened = Pick<OpenedRequest, 'row' | 'browser' | 'now'>
 

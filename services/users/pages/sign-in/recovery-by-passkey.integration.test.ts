@@ -30,7 +30,7 @@ import { verifyU2FRegistration } from '../../sessions/operations/passkeys/verify
 import { removeTOTP } from '../../sessions/operations/remove-totp.ts'
 import { checkCode } from '../operations/check-code.ts'
 import { checkPasskey, renewPasskeyChallenge } from '../operations/check-passkey.ts'
-import { Forgetful } from './testing/forgetful.ts'
+import { Forgetful } from '../recovery/testing/forgetful.ts'
 
 beforeAll(() => openWorld(), 60_000)
 afterAll(closeWorld)
