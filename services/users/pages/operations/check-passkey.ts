@@ -119,7 +119,7 @@ export async function renewPasskeyChallenge(
 ): Promise<PageAnswer> {
   const opened = await openRequest(context, request, signingIn)
   const begun = opened?.row.progress.recovery?.passkey
-  if (opened && begun) return asFile(await recoveryPrompt(context, opened, begun))
+  if (opened && begun) return asFile(await recoveryPrompt(context, opened, begun, call))
   const prompt =
     opened && ((await invitationPrompt(context, opened, call)) ?? (await assertionPrompt(context, opened, call)))
   return asFile(prompt)

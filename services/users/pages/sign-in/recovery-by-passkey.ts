@@ -22,7 +22,9 @@ import {
 } from '../../directory/events/password-code.ts'
 import { knownName, type User, userKey } from '../../directory/events/user.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
+import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
+import { seersOf } from '../../directory/passwords/recovery.ts'
 import { countTry } from '../../directory/passwords/reset-code.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { show } from '../../openid/authorization/answer.ts'
@@ -65,14 +67,18 @@ export async function beginByPasskey(
 ): Promise<RecoveryByPasskey | RecoveryError> {
   const { codeId } = await countTry(context, userId, code, call)
   const begun = { userId, codeId }
-  const found = await findRecovering(context, begun)
+  const found = await findRecovering(context, begun, call)
   if (!found?.policy.allowPasskeys) return RecoveryError.RECOVERY_ERROR_PASSKEY_NOT_ALLOWED
   if ((found.human.passkeys ?? []).length >= mostPasskeys) return RecoveryError.RECOVERY_ERROR_PASSKEY_INVALID
   return found.kinds.length === 0 ? RecoveryError.RECOVERY_ERROR_NO_SECOND_FACTOR : begun
 }
 
 // Undefined: the code counts no more, or the person may not sign in.
-async function findRecovering(context: Context, begun: RecoveryByPasskey): Promise<Recovering | undefined> {
+async function findRecovering(
+  context: Context,
+  begun: RecoveryByPasskey,
+  call: Call,
+): Promise<Recovering | undefined> {
   const { userId, codeId, second } = begun
   const [user, { code }] = await Promise.all([
     findUserById(context, userId),
@@ -80,6 +86,8 @@ async function findRecovering(context: Context, begun: RecoveryByPasskey): Promi
   ])
   const human = isActive(user?.state) ? user?.state.human : undefined
   if (!user || !human || !isLiving(codeId, human, code.state, code.readAt)) return undefined
+  // Roles may have been given since, which whoever set the address lacks.
+  if (!(await mayStillActOn(context, seersOf(code.state!, human), userId, call))) return undefined
   const [policy, isOpen] = await Promise.all([
     loadLoginPolicy(context, user.organizationId),
     isOrganizationOpen(context, user.organizationId),
@@ -120,8 +128,9 @@ export async function recoveryStep(
   context: Context,
   opened: Opened,
   begun: RecoveryByPasskey,
+  call: Call,
 ): Promise<PageAnswer | undefined> {
-  const found = await findRecovering(context, begun)
+  const found = await findRecovering(context, begun, call)
   const { progress } = opened.row
   if (!found || found.kinds.length === 0) return undefined
   const loginName = knownName(found.user.state)
@@ -150,8 +159,9 @@ export async function recoveryPrompt(
   context: Context,
   opened: Opened,
   begun: RecoveryByPasskey,
+  call: Call,
 ): Promise<PasskeyPrompt | undefined> {
-  const found = opened.browser.isPresent ? await findRecovering(context, begun) : undefined
+  const found = opened.browser.isPresent ? await findRecovering(context, begun, call) : undefined
   if (!found) return undefined
   return found.isProved ? creationPrompt(context, opened, found) : checkPrompt(context, opened, found)
 }
@@ -207,7 +217,7 @@ export async function proveBesideCode(
   call: Call,
 ): Promise<void> {
   const { userId, codeId } = begun
-  const found = await findRecovering(context, begun)
+  const found = await findRecovering(context, begun, call)
   if (!found?.kinds.includes(kind)) throw over()
   const proved = await factors[kind].check(
     context,
@@ -250,10 +260,10 @@ export async function addInPlace(
   opened: Opened,
   begun: RecoveryByPasskey,
   { credential, name }: { credential: string; name: string },
-  { requestId, deadline, ...client }: Call,
+  call: Call,
 ): Promise<{ user: LoginUser; passkeyId: string }> {
   const { userId, codeId, second } = begun
-  const found = await findRecovering(context, begun)
+  const found = await findRecovering(context, begun, call)
   if (!found?.isProved || !second) throw over()
   if (!found.policy.allowPasskeys) throw over()
   const { passkeyId } = await finishRegistration(
@@ -270,7 +280,7 @@ export async function addInPlace(
       },
       isOwn: true,
     },
-    { ...client, requestId, deadline, caller: { ...anonymous, userId } },
+    { ...call, caller: { ...anonymous, userId } },
   )
   return { user: (await findUserById(context, userId))!, passkeyId }
 }

@@ -162,7 +162,7 @@ async function nextPage(
   // The former value of the cookie is not told who is signed in.
   if (recovery && (recovery.userId === undefined || browser.isPresent)) {
     if (!recovery.passkey || !browser.isPresent) return recoveryPage(recovery, now)
-    const step = await recoveryStep(context, { row, browser, now }, recovery.passkey)
+    const step = await recoveryStep(context, { row, browser, now }, recovery.passkey, call)
     return step ?? recoveryPage({ ...recovery, error: RecoveryError.RECOVERY_ERROR_CODE_WRONG }, now)
   }
   if (registration)
