@@ -74,11 +74,7 @@ export async function beginByPasskey(
 }
 
 // Undefined: the code counts no more, or the person may not sign in.
-async function findRecovering(
-  context: Context,
-  begun: RecoveryByPasskey,
-  call: Call,
-): Promise<Recovering | undefined> {
+async function findRecovering(context: Context, begun: RecoveryByPasskey, call: Call): Promise<Recovering | undefined> {
   const { userId, codeId, second } = begun
   const [user, { code }] = await Promise.all([
     findUserById(context, userId),
