@@ -142,12 +142,15 @@ export async function recoveryStep(
     const error = progress.error ?? SignInError.SIGN_IN_ERROR_UNSPECIFIED
     return show({
       $case: 'passkey',
-      value: { loginName, passkey: await checkPrompt(context, opened, found), error, ways },
+      value: { loginName, passkey: await checkPrompt(context, opened, found), error, ways, mayPassOver: false },
     })
   }
   const { error = CodeError.CODE_ERROR_UNSPECIFIED, retryAt } = progress.code ?? {}
   const retryAfter = secondsUntil(retryAt, opened.now)
-  return show({ $case: 'factorCode', value: { loginName, way: wayOf(kind), error, retryAfter, ways } })
+  return show({
+    $case: 'factorCode',
+    value: { loginName, way: wayOf(kind), error, retryAfter, ways, mayPassOver: false },
+  })
 }
 
 /** What the script of the page that is shown asks the browser for. */
