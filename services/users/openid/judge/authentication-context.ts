@@ -26,13 +26,13 @@ export function isMultiple(factors: readonly Pick<CheckedFactor, 'userVerified'>
   return factors.length > 1 || factors.some(({ userVerified }) => userVerified)
 }
 
-/** The highest context that factors come to. Where the policy allows no passkeys, these count for nothing. */
+/** The highest context that factors come to. Where the policy allows no passkeys, these count as second factors alone. */
 export function contextOf(
   factors: readonly CheckedFactor[],
   { allowPasskeys }: Pick<LoginPolicy, 'allowPasskeys'>,
 ): AcrValue {
-  const counted = factors.filter(({ kind }) => allowPasskeys || kind !== 'passkey')
-  if (counted.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return ofPasskey
+  const counted = factors.filter(({ kind, second }) => allowPasskeys || kind !== 'passkey' || second)
+  if (allowPasskeys && counted.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return ofPasskey
   return isMultiple(counted) ? ofTwo : ofOne
 }
 
