@@ -105,8 +105,10 @@ test('nobody makes one for themselves, or where the policy allows no passkeys', 
   const { userId } = person
   const own = createPasskeyRegistrationLink.permit({ userId, medium: undefined }, by(person, ''), true, users)
   expect(await reasonOf(own)).toBe('PERMISSION_DENIED')
+  const begun = await begin(person, await returned(person))
   await allow({ allowPasskeys: false })
   expect(await reasonOf(returned(person))).toBe('FACTOR_NOT_AVAILABLE')
+  expect(await add(person, begun)).toBe('FACTOR_NOT_AVAILABLE')
   await allow({ allowPasskeys: true })
 })
 

@@ -55,6 +55,10 @@ export async function finishRegistration(
   call: Call,
 ): Promise<Registered> {
   const passkeyId = binding.for === 'registration' ? binding.passkeyId : undefined
+  const user = await context.store.load<User>('user', userId)
+  if (!user) throw refused('wrong')
+  // The policy may have changed since it was begun.
+  await refuseWhereNotAllowed(context, user.organizationId)
   const made = await readMade(context, { credential: text, name, binding, secondOnly, passkeyId })
   // It is to be all that the person signs in by.
   if (recovery && made.discoverable === false) throw refused('wrong')
