@@ -9,6 +9,7 @@ import { keepLogos } from './sessions/login-policy/logos.ts'
 import { projectConsent } from './openid/consents/consent-rows.ts'
 import { projectPasskeys } from './sessions/factors/passkey/passkey-rows.ts'
 import { projectFoundUser } from './directory/search/found-users.ts'
+import { projectUserFactors } from './directory/search/user-factors.ts'
 import { beginErasure, endErasure } from './directory/erasure/erasure.ts'
 import { deletedWithUser } from './directory/erasure/personal-data.ts'
 import { withoutTokens } from './directory/tokens/without-tokens.ts'
@@ -46,6 +47,7 @@ function projectUser(before: Aggregate<User>, after: Aggregate<User>): Write[] {
     ...projectState(before, after),
     ...projectFoundUser(before, after),
     ...projectPasskeys(before, after),
+    ...projectUserFactors(before, after),
   ]
 }
 

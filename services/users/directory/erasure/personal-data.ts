@@ -26,6 +26,7 @@ export const deletedWithUser = [
   'recovery_codes',
   'factor_guesses',
   'passkeys',
+  'user_factors',
   'invitations',
   'authorizations',
   'surplus_authorizations',

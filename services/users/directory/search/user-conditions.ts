@@ -3,6 +3,7 @@ import type { Violation } from '#lib/errors'
 import type { Fragment, Sql } from '#lib/database/database'
 import { textCondition } from '#lib/search/text-condition'
 import { canonicalAddress } from '../email/address.ts'
+import { hasFactorOf, hasSecondFactorOf } from './user-factors.ts'
 
 const deepest = 5
 const most = 50
@@ -71,6 +72,10 @@ export function userConditions(sql: Sql, queries: SearchQuery[], organizationId:
         const since = from ? sql`u.created_at >= ${from}` : sql`true`
         return to ? sql`(${since} and u.created_at < ${to})` : since
       }
+      case 'factorQuery':
+        return hasFactorOf(sql, query.value.type, within(sql`f`))
+      case 'secondFactorQuery':
+        return hasSecondFactorOf(sql, within(sql`f`))
       case 'orQuery':
         return any(query.value.queries)
       case 'andQuery':

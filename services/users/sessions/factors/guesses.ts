@@ -32,7 +32,7 @@ export interface Guesser {
   browserId: string
 }
 
-/** Who tries, in a browser or none. UNAVAILABLE STORE_UNAVAILABLE. */
+/** Who tries, in a browser or none. One without a browser is everybody. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function findGuesser(
   { sql }: Pick<Context, 'sql'>,
   kind: SecondFactorKind,
@@ -62,7 +62,7 @@ export function passing(
           (sql) =>
             sql`
             insert into factor_guesses (user_id, kind, browser_id, passed_at)
-            values (${userId}, ${kind}, ${id}, ${id === '' ? null : sql`roster_now()`})
+            values (${userId}, ${kind}, ${id}, roster_now())
             on conflict (user_id, kind, browser_id) do update set wrong = 0, passed_at = excluded.passed_at, told_at = null
           `,
       ),

@@ -9,6 +9,7 @@ import { search, type Order } from '#lib/search/search'
 import type { Context } from '../../../context.ts'
 import { checkQueries, userConditions } from '../../search/user-conditions.ts'
 import { showUser } from '../../search/show-user.ts'
+import { selectFactors, showFactors, type StoredFactor } from '../../search/user-factors.ts'
 import type { User } from '../../events/user.ts'
 
 export const searchUsers = {
@@ -33,16 +34,24 @@ export const searchUsers = {
     const byEmail = request.sortingColumn === UserFieldName.USER_FIELD_NAME_EMAIL
     const sorted = byEmail ? sql`e` : sql`u`
     const within = organizationId === undefined ? sql`true` : sql`${sorted}.organization_id = ${organizationId}`
-    const { rows, nextCursor, total } = await search<{ stored: StoredUser }>(context, {
+    const { rows, nextCursor, total } = await search<{ stored: StoredUser; factors?: StoredFactor[] }>(context, {
       method: 'SearchUsers',
       request,
       call,
-      columns: sql`(${selectStored(context)}) as stored`,
+      columns: sql`(${selectStored(context)}) as stored ${request.withFactors ? sql`, ${selectFactors(sql)} as factors` : sql``}`,
       from: byEmail ? sql`found_addresses e join found_users u on u.user_id = e.user_id` : sql`found_users u`,
       where: sql`${within} and ${userConditions(sql, request.queries, organizationId)}`,
       order: orderOf(context, request),
     })
-    return { users: rows.flatMap(({ stored }) => show(context, stored)), nextCursor, total }
+    const found = rows.flatMap(({ stored, factors }) => show(context, stored).map((user) => ({ user, factors })))
+    return {
+      users: found.map(({ user }) => user),
+      nextCursor,
+      total,
+      factors: found.flatMap(({ user: { userId }, factors }) =>
+        factors ? { userId, factors: showFactors(factors) } : [],
+      ),
+    }
   },
 }
 
