@@ -299,6 +299,7 @@ test('a row that somebody changed hinders no other: feeds go on, and searches fi
       descending: false,
       withTotal: false,
       allOrganizations: false,
+      withFactors: false,
     },
     call(),
   )
