@@ -18,5 +18,6 @@ export function showUser(aggregate: Existing<User>): UserMessage {
           value: { profile: human.profile, email: { email: human.email, isVerified: human.isVerified } },
         }
       : machine && { $case: 'machine', value: { ...machine, dpopRequired: machine.dpopRequired ?? false } },
+    factors: [],
   }
 }

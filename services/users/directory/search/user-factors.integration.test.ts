@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { Type } from '#gen/roster/users/v1/user'
-import { FactorType, type SearchQuery, SearchUsersRequest } from '#gen/roster/users/v1/user_search'
+import { FactorType, Type } from '#gen/roster/users/v1/user'
+import { type SearchQuery, SearchUsersRequest } from '#gen/roster/users/v1/user_search'
 import { shiftClock } from '#test/support/shift-clock'
 import { generateRecoveryCodes } from '../../sessions/operations/generate-recovery-codes.ts'
 import { addOTPEmail } from '../../sessions/operations/otp-email.ts'
@@ -44,10 +44,10 @@ async function found(of: Person[], ...queries: SearchQuery[]) {
 }
 
 async function factorsOf({ userId }: { userId: string }) {
-  const { factors } = await find([ofUsers([{ userId }])])
+  const { users: of } = await find([ofUsers([{ userId }])])
   const nameOf = (type: FactorType) =>
     Object.keys(FactorType).find((name) => FactorType[name as 'FACTOR_TYPE_TOTP'] === type)!
-  return factors[0]!.factors.map(({ type, ...times }) => ({ type: nameOf(type).replace('FACTOR_TYPE_', ''), ...times }))
+  return of[0]!.factors.map(({ type, ...times }) => ({ type: nameOf(type).replace('FACTOR_TYPE_', ''), ...times }))
 }
 
 test('users are found by what they have and have not, also who has no second factor', async () => {
@@ -117,7 +117,7 @@ test('each passkey is told by its id, and a machine has nothing', async () => {
   const { users: people } = await find([human, not(second)], { limit: 1000 })
   expect(people.map(({ userId }) => userId)).not.toContain('machine')
   // Without being asked for, nothing is told.
-  expect((await find([], { withFactors: false })).factors).toEqual([])
+  expect((await find([], { withFactors: false })).users.flatMap(({ factors }) => factors)).toEqual([])
 })
 
 test('what a user had goes with the user', async () => {

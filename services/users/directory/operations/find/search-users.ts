@@ -43,15 +43,10 @@ export const searchUsers = {
       where: sql`${within} and ${userConditions(sql, request.queries, organizationId)}`,
       order: orderOf(context, request),
     })
-    const found = rows.flatMap(({ stored, factors }) => show(context, stored).map((user) => ({ user, factors })))
-    return {
-      users: found.map(({ user }) => user),
-      nextCursor,
-      total,
-      factors: found.flatMap(({ user: { userId }, factors }) =>
-        factors ? { userId, factors: showFactors(factors) } : [],
-      ),
-    }
+    const users = rows.flatMap(({ stored, factors }) =>
+      show(context, stored).map((user) => ({ ...user, factors: showFactors(factors ?? []) })),
+    )
+    return { users, nextCursor, total }
   },
 }
 
