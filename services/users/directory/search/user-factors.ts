@@ -1,4 +1,4 @@
-import { FactorType, type UserFactor } from '#gen/roster/users/v1/user'
+import { FactorType, type FactorOfUser } from '#gen/roster/users/v1/user'
 import type { Fragment, Sql, Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Human, SecondFactorKind } from '../events/human.ts'
@@ -117,7 +117,7 @@ export function selectFactors(sql: Sql): Fragment {
 }
 
 /** What a user has, in the order of the types, as answers show it. */
-export function showFactors(factors: StoredFactor[]): UserFactor[] {
+export function showFactors(factors: StoredFactor[]): FactorOfUser[] {
   return factors
     .map(({ kind, id, addedAt, usedAt }) => ({
       type: kind === 'password' ? FactorType.FACTOR_TYPE_PASSWORD : types[kind],
