@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { offered } from '#lib/rpc/methods'
+import { compatibleMethods } from '../../../compat/zitadel/translation/compatible-methods.ts'
 import type { Operation, Stream } from '../../examples/contract.ts'
 import { newLoginClient } from '../../examples/login-applications.ts'
 import { newClient, basic, sendForm, tokenPath } from '../../examples/oauth.ts'
@@ -18,6 +19,8 @@ import { isSecondTier } from '../../support/long.ts'
 import { newPerson } from './stage.ts'
 
 // A session whose password was checked, where a second factor is demanded. Until that is checked too, it opens nothing.
+
+const { url } = inject('roster')
 
 interface Session {
   sessionId: string
@@ -76,6 +79,27 @@ test('is the caller of no operation and no stream', async () => {
       const { ended, messages } = open(desc.name as Stream, {}, { token })
       expect([(await ended)?.code, messages]).toEqual([16, []])
     }
+})
+
+test('is the caller of no operation, whatever the request names, and of no method of ZITADEL’s', async () => {
+  const { sessionId, sessionToken: token } = partial
+  const { userId, userName: loginName, password } = person
+  const names = { userId, sessionId, sessionToken: token, token, loginName, password, organizationId: strict }
+  for (const method of offered) {
+    if (method.access.rule === 'public' || method.streams) continue
+    const whole = requestsOf(nameOf(method), names).at(-1)!
+    expect([nameOf(method), factsOf(await callGrpc(nameOf(method), whole, { token })).reason]).toEqual([
+      nameOf(method),
+      'TOKEN_INVALID',
+    ])
+  }
+  const closed = compatibleMethods.filter(({ access }) => access.rule !== 'public')
+  expect(closed.length).toBeGreaterThan(30)
+  for (const { path } of closed) {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const answer = await fetch(url + path, { method: 'POST', headers, body: '{}' })
+    expect([path, answer.status]).toEqual([path, 401])
+  }
 })
 
 test('changes nothing of what a public operation answers', async () => {
