@@ -80,7 +80,7 @@ export interface RecordedFactor {
  */
 export async function recordFactor(
   context: Context,
-  { kind, check, user: { userId, organizationId }, holds, ...factor }: ProvedFactor,
+  { kind, check: proved, user: { userId, organizationId }, holds, ...factor }: ProvedFactor,
   target: Target,
   { caller, requestId, deadline, once, ...client }: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>,
 ): Promise<RecordedFactor> {
@@ -92,6 +92,7 @@ export async function recordFactor(
   // It would open a session in which it counts for nothing.
   if (kind === 'passkey' && !policy.allowPasskeys && isFirst({ kind, ...check })) throw refused('not-allowed')
   const { session: known, known: { reads = {}, read = [] } = {} } = target
+  const check = sinceFirst(kind, proved, known?.state)
   const opens = isFirst({ kind, ...check })
   const isOfBrowser = target.browserId !== undefined
   const sessionId = known?.id ?? target.sessionId ?? uuid()
@@ -127,7 +128,7 @@ export async function recordFactor(
       // Of a kind, the last check counts.
       const before = session.state ? checkedFactors(session.state).filter((one) => one.kind !== kind) : []
       const checked = [...before, { kind, at: now.toISOString(), ...check }]
-      const missing = missingMethods(policy, state!, { factors: checked })
+      const missing = missingMethods(policy, state!, { factors: checked }, now)
       const partial = missing.length > 0 || undefined
       const row = { userId, organizationId, human: true, sessionId, expiresAt: end, ...(partial && { partial }) }
       const token = known
@@ -158,6 +159,19 @@ export async function recordFactor(
       missingFactors: missing,
     }),
   })
+}
+
+// A session that began with a passkey, and is asked for it once more, still began with it: `auth_time` is of that kind.
+function sinceFirst(
+  kind: ProvedFactor['kind'],
+  proved: ProvedFactor['check'],
+  session: Session | undefined,
+): ProvedFactor['check'] {
+  const began = session && checkedFactors(session).some((one) => one.kind === kind && isFirst(one))
+  if (!proved?.second || !began) return proved
+  const { second: _, ...check } = proved
+  if (!check.userVerified) throw refused('unverified')
+  return check
 }
 
 interface Recorded {

@@ -7,7 +7,7 @@ import type { Session } from './events/session.ts'
 import { provable } from './factors/asked-first.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
-import { checkedFactors, missingFactors, ownFactors, type PersonPolicy } from './login-policy/login-policy.ts'
+import { checkedAt, missingFactors, ownFactors, type PersonPolicy } from './login-policy/login-policy.ts'
 
 /**
  * Whether the token of a session opens anything: only where nothing is missing that the login policy and the user's own
@@ -24,7 +24,7 @@ export async function isComplete(
     loadPersonPolicy(context, { userId, organizationId }, call),
     context.store.load<Session>('session', sessionId),
   ])
-  return session !== undefined && missingMethods(policy, user, session.state).length === 0
+  return session !== undefined && missingMethods(policy, user, session.state, session.readAt).length === 0
 }
 
 /** What is missing of a session, of which one is asked for next: of those that serve, what the user can prove. */
@@ -32,8 +32,9 @@ export function missingMethods(
   policy: PersonPolicy,
   user: User,
   session: Pick<Session, 'factors'>,
+  now: Date,
 ): AuthenticationMethodType[] {
-  const [missing = []] = missingFactors(policy, ownFactors(user.human), checkedFactors(session))
+  const [missing = []] = missingFactors(policy, ownFactors(user.human), checkedAt(session), now)
   const ready = provable(missing, user)
   return (ready.length > 0 ? ready : missing).map((kind) => factorKinds[kind].method)
 }

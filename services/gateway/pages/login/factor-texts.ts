@@ -32,6 +32,7 @@ const en = {
   removeAppIntro: 'Its codes do not count any more. If it was your last second factor, your recovery codes go with it.',
   addRefused:
     'You have set your password by an email, so your mailbox alone would add a second factor. An administrator can help.',
+  factorLast: 'Without this factor you could not sign in any more. Add another one first, or ask an administrator.',
   recoveryCodes: 'Recovery codes',
   noRecoveryCodes: 'None yet. Without them, only an administrator can help if you lose your other factor.',
   recoveryCodesLeft: '{left} can still be used.',
@@ -85,6 +86,8 @@ const de: typeof en = {
     'Ihre Codes gelten dann nicht mehr. War sie Ihr letzter zweiter Faktor, gelten auch die Wiederherstellungscodes nicht mehr.',
   addRefused:
     'Sie haben Ihr Passwort über eine E-Mail gesetzt. Allein Ihr Postfach würde also einen zweiten Faktor hinzufügen. Ein Administrator kann helfen.',
+  factorLast:
+    'Ohne diesen Faktor könnten Sie sich nicht mehr anmelden. Fügen Sie zuerst einen anderen hinzu, oder fragen Sie einen Administrator.',
   recoveryCodes: 'Wiederherstellungscodes',
   noRecoveryCodes: 'Noch keine. Ohne sie kann nur ein Administrator helfen, wenn Sie Ihren anderen Faktor verlieren.',
   recoveryCodesLeft: '{left} können noch benutzt werden.',

@@ -55,7 +55,8 @@ const en = {
     'Your passkey is added, but the device does not offer it by itself: it only works after you have entered your name.',
   passkeyRemoved: 'The passkey is removed. We have sent you an email about it.',
   passkeyExists: 'This device has a passkey for your account already.',
-  passkeyLast: 'You have no password and no other passkey. Without this one you could not sign in any more.',
+  passkeyLast:
+    'Without this passkey you could not sign in any more. Set a password, or add another passkey or second factor, first.',
   passkeyLink: 'Add a passkey',
   passkeyLinkIntro: 'An administrator lets you add a passkey to your account, on the device that you use now.',
   passkeyLinkOpen: 'Go on',
@@ -129,7 +130,8 @@ const de: typeof en = {
     'Ihr Passkey ist hinzugefügt, aber das Gerät bietet ihn nicht von selbst an: Er geht nur, nachdem Sie Ihren Namen eingegeben haben.',
   passkeyRemoved: 'Der Passkey ist entfernt. Wir haben Ihnen dazu eine E-Mail gesendet.',
   passkeyExists: 'Dieses Gerät hat schon einen Passkey für Ihr Konto.',
-  passkeyLast: 'Sie haben kein Passwort und keinen anderen Passkey. Ohne diesen könnten Sie sich nicht mehr anmelden.',
+  passkeyLast:
+    'Ohne diesen Passkey könnten Sie sich nicht mehr anmelden. Setzen Sie zuerst ein Passwort, oder fügen Sie einen anderen Passkey oder zweiten Faktor hinzu.',
   passkeyLink: 'Passkey hinzufügen',
   passkeyLinkIntro:
     'Die Administration lässt Sie Ihrem Konto einen Passkey hinzufügen, auf dem Gerät, das Sie gerade benutzen.',

@@ -160,6 +160,12 @@ describe.each(stages)('at the stage %s', (stage) => {
     let facts = put(whole(stage), isNew ? 'session.factors' : 'authorization.factors', factors)
     facts = put(put(facts, 'policy.forceMfa', true), 'user.secondFactors', ['otp-email'])
     expect(judge(stage, facts, now)).toMatchObject({ authTime: ago(60), amr: ['pwd', 'otp', 'mfa'] })
+    // What an application has already goes on with one that is older than the policy wants now.
+    const [young, old] = [50, 49].map((lifetime) => put(facts, 'policy.secondFactorCheckLifetime', lifetime))
+    expect([short(judge(stage, young!, now)), short(judge(stage, old!, now))]).toEqual([
+      'allowed',
+      isNew ? 'factor' : 'allowed',
+    ])
   })
 
   test('who has all is allowed', () => {

@@ -100,7 +100,8 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   if (reason) return { shutOut: reason }
   const factors = isNew ? session!.factors : authorization!.factors
   const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
-  const ofPolicy = factorsOf(facts, facts.user, factors)
+  // What an application has already goes on, however old its factors are.
+  const ofPolicy = factorsOf(facts, facts.user, factors, isNew ? now : undefined)
   const recent = isNew ? factors.filter(({ at }) => isRecent(at, request!, now)) : factors
   const missing: Lack[] = [
     ...selectAccount(request),
@@ -142,8 +143,9 @@ function factorsOf(
   { policy }: Facts,
   { secondFactors: demanded, furtherFactors: further = [] }: NonNullable<Facts['user']>,
   checked: readonly CheckedFactor[],
+  now: Date | undefined,
 ): Lack[] {
-  return missingFactors(policy, { demanded, further }, checked).map((kinds) => ({ what: 'factor', kinds }))
+  return missingFactors(policy, { demanded, further }, checked, now).map((kinds) => ({ what: 'factor', kinds }))
 }
 
 // `acr_values`, and `acr` of `claims`. A login application sees to what is only to be tried.

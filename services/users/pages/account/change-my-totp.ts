@@ -8,6 +8,7 @@ import { changeFactors } from '../../sessions/factors/change.ts'
 import { removal } from '../../sessions/factors/removal.ts'
 import { beginTotp, confirmTotp, provedTotp } from '../../sessions/factors/totp/set-up.ts'
 import { requireFreshSession } from '../../sessions/fresh-session.ts'
+import { leavingEnough } from '../../sessions/last-factor.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { setUpBinding } from '../sign-in/factors/totp.ts'
 import { openAccount, type OpenAccount } from './open-account.ts'
@@ -18,6 +19,7 @@ const outcomes: Record<string, string> = {
   FACTOR_EXISTS: 'factor-added',
   FACTOR_NOT_FOUND: 'factor-removed',
   FACTOR_NOT_AVAILABLE: 'factor-refused',
+  LAST_FACTOR: 'factor-last',
 }
 
 export async function changeMyTOTP(
@@ -61,6 +63,7 @@ async function confirm(
 
 async function remove(context: Context, { userId, call }: OpenAccount): Promise<void> {
   await requireFreshSession(context, userId, call)
-  const decide = (human: Parameters<typeof removal>[1]) => removal(userId, human, 'totp')
+  const leaves = await leavingEnough(context, userId, call)
+  const decide = (human: Parameters<typeof removal>[1]) => removal(userId, human, 'totp', leaves)
   await changeFactors(context, { userId, told: 'factor-removed', decide }, call)
 }

@@ -97,7 +97,7 @@ async function whyOver(context: Context, { token, over }: StoredToken, call: Cal
         context.store.load<Session>('session', sessionId),
       ])
       if (!session) return { reason: TokenReason.TOKEN_REASON_TAKEN_BACK }
-      const missingFactors = missingMethods(policy, user, session.state)
+      const missingFactors = missingMethods(policy, user, session.state, session.readAt)
       return { reason: TokenReason.TOKEN_REASON_FACTOR_MISSING, missingFactors }
     }
   }

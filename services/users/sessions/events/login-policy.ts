@@ -21,6 +21,8 @@ export interface LoginPolicySettings {
   tellOfSignIns?: boolean
   /** In seconds. */
   passwordCheckLifetime?: number
+  /** Likewise. */
+  secondFactorCheckLifetime?: number
   keepSignedIn?: KeepSignedIn
   /** Of the foot of pages. Empty: none. */
   tosLink?: string

@@ -7,17 +7,22 @@ import { hasFactor, isWayOut } from './kinds.ts'
 import { withoutCodes } from './recovery-code/codes.ts'
 import { withoutTotpSecret } from './totp/secrets.ts'
 
+/** Throws where a user would be left with less than what is demanded. */
+export type LeavesEnough = (before: Human, after: Human) => void
+
 /**
  * Removes a second factor of a user. With the last one go the recovery codes: they would count again with the next one,
- * whoever has them by then. NOT_FOUND FACTOR_NOT_FOUND.
+ * whoever has them by then. NOT_FOUND FACTOR_NOT_FOUND; errors of `leavesEnough`.
  */
 export function removal(
   userId: string,
   human: Human,
   kind: SecondFactorKind,
+  leavesEnough?: LeavesEnough,
 ): { events: UserEvent[]; writes: Write[] } {
   if (!hasFactor(human, kind)) throw new RosterError('NOT_FOUND', 'FACTOR_NOT_FOUND', 'The user has no such factor.')
   const left = (human.secondFactors ?? []).filter((other) => other !== kind)
+  leavesEnough?.(human, { ...human, secondFactors: left })
   const gone = left.every(isWayOut) ? [kind, ...left] : [kind]
   return {
     events: gone.map((one) => ({ type: 'factor.removed', payload: { kind: one } })),

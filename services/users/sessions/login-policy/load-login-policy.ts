@@ -27,9 +27,10 @@ export function policyOf(
   const policy = { ...defaultPolicy, ...ofInstance, ...own }
   const all = [ofInstance, own]
   const isSet = (name: 'forceMfa' | 'forceMfaOfAdministrators' | 'hidePasswordReset') => all.some((one) => one[name])
+  const shorter = (name: 'passwordCheckLifetime' | 'secondFactorCheckLifetime') =>
+    Math.min(...all.map(({ [name]: lifetime = Infinity }) => lifetime))
   // An operator may have made sessions shorter since.
-  const atMost = (lifetime: number) =>
-    Math.min(...all.map(({ passwordCheckLifetime = Infinity }) => passwordCheckLifetime), lifetime)
+  const atMost = (lifetime: number) => Math.min(shorter('passwordCheckLifetime'), lifetime)
   return {
     ...policy,
     forceMfa: isSet('forceMfa'),
@@ -43,6 +44,7 @@ export function policyOf(
       : policy.keepSignedIn,
     passwordCheckLifetime: atMost(SESSION_LIFETIME),
     keptCheckLifetime: atMost(KEPT_SESSION_LIFETIME),
+    secondFactorCheckLifetime: shorter('secondFactorCheckLifetime'),
   }
 }
 

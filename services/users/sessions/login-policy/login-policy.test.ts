@@ -87,6 +87,11 @@ test.each<[LoginPolicySettings, LoginPolicySettings, Partial<LoginPolicy>]>([
   [{ passwordCheckLifetime: 60 }, { passwordCheckLifetime: 90 }, { passwordCheckLifetime: 60, keptCheckLifetime: 60 }],
   [{ passwordCheckLifetime: 90 }, { passwordCheckLifetime: 60 }, { passwordCheckLifetime: 60, keptCheckLifetime: 60 }],
   [{ passwordCheckLifetime: 9000 }, {}, { passwordCheckLifetime: 600, keptCheckLifetime: 6000 }],
+  [
+    { secondFactorCheckLifetime: 60 },
+    { secondFactorCheckLifetime: 90 },
+    { secondFactorCheckLifetime: 60, passwordCheckLifetime: 600 },
+  ],
   [{}, { keepSignedIn: 'always' }, { keepSignedIn: 'always' }],
   [{ keepSignedIn: 'off' }, { keepSignedIn: 'always' }, { keepSignedIn: 'off' }],
   [{ keepSignedIn: 'allowed' }, { keepSignedIn: 'always' }, { keepSignedIn: 'allowed' }],

@@ -31,6 +31,8 @@ export interface LoginPolicy {
   passwordCheckLifetime: number
   /** Likewise, of a person who stays signed in. */
   keptCheckLifetime: number
+  /** Seconds that a second factor counts where one is demanded. */
+  secondFactorCheckLifetime: number
   keepSignedIn: KeepSignedIn
   /** Links at the foot of pages. Empty: none. */
   tosLink: string
@@ -57,6 +59,7 @@ export const defaultPolicy: PersonPolicy = {
   defaultRedirectUri: '',
   passwordCheckLifetime: Infinity,
   keptCheckLifetime: Infinity,
+  secondFactorCheckLifetime: Infinity,
   keepSignedIn: 'off',
   tosLink: '',
   privacyPolicyLink: '',
@@ -86,30 +89,39 @@ export function ownFactors(human: Human | undefined): OwnFactors {
 /**
  * What is still to be checked, in the order in which pages ask: of each list, one kind suffices. A user with second
  * factors of their own is asked for one of them, whatever the policy. A passkey opens a session where its authenticator
- * made sure of the person, and is two factors then.
+ * made sure of the person, and is two factors then. `now`: where a second factor is asked for again after a time. Without
+ * it, it counts however old it is, as in what an application has already.
  */
 export function missingFactors(
   policy: Demands,
   own: OwnFactors,
-  checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[],
+  checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at'>[],
+  now?: Date,
 ): FactorKind[][] {
-  if (policy.allowPasskeys && checked.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return []
+  const lifetime = policy.secondFactorCheckLifetime * 1000
+  const young = checked.filter(({ at }) => !now || now.getTime() - at.getTime() <= lifetime)
+  const isBoth = ({ kind, userVerified = false }: (typeof checked)[number]) =>
+    policy.allowPasskeys && kind === 'passkey' && userVerified
+  if (young.some(isBoth)) return []
   const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
   const first = policy.factors
-    .filter((kind) => !isChecked(kind))
+    .filter((kind) => !isChecked(kind) && !checked.some(isBoth))
     .map((kind): FactorKind[] => [kind, ...(policy.allowPasskeys ? ['passkey' as const] : [])])
   const second = askedSecondFactors(policy, own)
   // Another one than these does not count: who set up an app is not to be passed by the mailbox.
-  return second.length === 0 || second.some(isChecked) ? first : [...first, second]
+  return second.length === 0 || young.some(({ kind }) => second.includes(kind)) ? first : [...first, second]
 }
 
 type Demands = Pick<
   PersonPolicy,
-  'factors' | 'allowPasskeys' | 'forceMfa' | 'forceMfaOfAdministrators' | 'secondFactors'
+  'factors' | 'allowPasskeys' | 'forceMfa' | 'forceMfaOfAdministrators' | 'secondFactors' | 'secondFactorCheckLifetime'
 >
 
 /** The second factors of which one is asked for; none: nothing is. */
-export function askedSecondFactors(policy: Omit<Demands, 'factors'>, { demanded, further }: OwnFactors): FactorKind[] {
+export function askedSecondFactors(
+  policy: Omit<Demands, 'factors' | 'secondFactorCheckLifetime'>,
+  { demanded, further }: OwnFactors,
+): FactorKind[] {
   const { forceMfa } = policy
   // A security key of the person's own is asked for all the same, or a policy would take it away.
   const allowed = policy.secondFactors.filter(
@@ -133,6 +145,11 @@ const orderOfPages = Object.keys(factorKinds) as FactorKind[]
 /** What was checked of a session. One of a former release began with its password. */
 export function checkedFactors({ factors }: Pick<Session, 'factors'>): Factor[] {
   return factors ?? [{ kind: 'password', at: '' }]
+}
+
+/** The same with their times. */
+export function checkedAt(session: Pick<Session, 'factors'>): CheckedFactor[] {
+  return checkedFactors(session).map((factor) => ({ ...factor, at: new Date(factor.at) }))
 }
 
 export function lastFirstFactor(factors: readonly CheckedFactor[]): Date | undefined {

@@ -83,7 +83,12 @@ async function begin(
     sessionToken,
     expirationDate,
     details: detailsOf(begun),
-    missingFactors: missingMethods(await loadPersonPolicy(context, user, call), user.state, { factors: [] }),
+    missingFactors: missingMethods(
+      await loadPersonPolicy(context, user, call),
+      user.state,
+      { factors: [] },
+      begun.beganAt,
+    ),
   }
 }
 

@@ -57,10 +57,11 @@ const keepingOf = {
 async function shown(
   { sql }: Context,
   {
-    passwordCheckLifetime: seconds,
+    passwordCheckLifetime: ofPassword,
+    secondFactorCheckLifetime: ofSecond = Infinity,
     brand,
     keepSignedIn,
-  }: Pick<LoginPolicySettings, 'passwordCheckLifetime' | 'brand' | 'keepSignedIn'>,
+  }: Pick<LoginPolicySettings, 'passwordCheckLifetime' | 'secondFactorCheckLifetime' | 'brand' | 'keepSignedIn'>,
 ) {
   const [logo, darkLogo, icon] = await Promise.all(
     [brand?.logoHash, brand?.darkLogoHash, brand?.iconHash].map(async (hash) =>
@@ -68,7 +69,8 @@ async function shown(
     ),
   )
   return {
-    passwordCheckLifetime: seconds === undefined ? undefined : { seconds, nanos: 0 },
+    passwordCheckLifetime: ofPassword === undefined ? undefined : { seconds: ofPassword, nanos: 0 },
+    secondFactorCheckLifetime: ofSecond === Infinity ? undefined : { seconds: ofSecond, nanos: 0 },
     brand: brand && { ...brand, logo: logo!, darkLogo: darkLogo!, icon: icon! },
     keepSignedIn: keepSignedIn && keepingOf[keepSignedIn],
   }

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts'
 import { changeFactors } from '../factors/change.ts'
 import { removal } from '../factors/removal.ts'
 import { permitFactors } from '../change-factors.ts'
+import { leavingEnough } from '../last-factor.ts'
 import { requireFreshSession } from '../fresh-session.ts'
 
 export const removeTOTP = {
@@ -11,7 +12,8 @@ export const removeTOTP = {
 
   async handle(context: Context, { userId }: RemoveTOTPRequest, call: Call): Promise<RemoveTOTPResponse> {
     await requireFreshSession(context, userId, call)
-    const decide = (human: Parameters<typeof removal>[1]) => removal(userId, human, 'totp')
+    const leaves = await leavingEnough(context, userId, call)
+    const decide = (human: Parameters<typeof removal>[1]) => removal(userId, human, 'totp', leaves)
     return changeFactors(context, { userId, told: 'factor-removed', decide }, call)
   },
 }

@@ -131,7 +131,12 @@ async function challenge(
     expirationDate: new Date(state.expiresAt),
     details: details(presented.whole),
     challenges: code === undefined ? undefined : { otpEmail: code, webAuthN: undefined },
-    missingFactors: missingMethods(await loadPersonPolicy(context, user, call), user.state, state),
+    missingFactors: missingMethods(
+      await loadPersonPolicy(context, user, call),
+      user.state,
+      state,
+      presented.whole.readAt,
+    ),
   }
 }
 
@@ -170,7 +175,8 @@ async function challengePasskey(
   )
   if (passkeys.length === 0 || (!verifies && !('whole' in presented))) throw refused('not-allowed')
   const binding = { for: 'session' as const, sessionId, userId: user.userId }
-  const challenge = makeChallenge(keys, binding, { verifies }, await readNow(sql))
+  const now = await readNow(sql)
+  const challenge = makeChallenge(keys, binding, { verifies }, now)
   const options = { publicKey: requestOptions(rpId, challenge, wanted, passkeys) }
   const state = 'whole' in presented ? presented.whole.state : undefined
   return {
@@ -178,6 +184,6 @@ async function challengePasskey(
     expirationDate: 'whole' in presented ? new Date(presented.whole.state.expiresAt) : presented.halfDone.expiresAt,
     details: 'whole' in presented ? details(presented.whole) : detailsOf(presented.halfDone),
     challenges: { webAuthN: { publicKeyCredentialRequestOptions: options }, otpEmail: undefined },
-    missingFactors: missingMethods(policy, user.state, state ?? { factors: [] }),
+    missingFactors: missingMethods(policy, user.state, state ?? { factors: [] }, now),
   }
 }

@@ -39,17 +39,31 @@ export function resetLoginPolicy(context: Context, _request: object, call: Call)
 }
 
 function faultsOf(
-  { defaultRedirectUri = '', passwordCheckLifetime: lifetime, brand, secondFactors: serving, ...sent }: Sent,
-  { SESSION_LIFETIME: most }: Pick<Config, 'SESSION_LIFETIME'>,
+  {
+    defaultRedirectUri = '',
+    passwordCheckLifetime,
+    secondFactorCheckLifetime,
+    brand,
+    secondFactors: serving,
+    ...sent
+  }: Sent,
+  { SESSION_LIFETIME, KEPT_SESSION_LIFETIME }: Pick<Config, 'SESSION_LIFETIME' | 'KEPT_SESSION_LIFETIME'>,
 ): Violation[] {
   const isPage = defaultRedirectUri === '' || isWebPage(defaultRedirectUri)
-  const isWhole = !lifetime || (lifetime.nanos === 0 && lifetime.seconds >= 60 && lifetime.seconds <= most)
+  const lifetimes = [
+    { name: 'passwordCheckLifetime', lifetime: passwordCheckLifetime, most: SESSION_LIFETIME },
+    { name: 'secondFactorCheckLifetime', lifetime: secondFactorCheckLifetime, most: KEPT_SESSION_LIFETIME },
+  ]
   return [
     ...(isPage ? [] : [violation('defaultRedirectUri', 'must be https, without user and fragment')]),
     ...(serving && !servesAlone(serving)
       ? [violation('secondFactors.types', 'must have one at least that is no recovery code')]
       : []),
-    ...(isWhole ? [] : [violation('passwordCheckLifetime', `must be 60 to ${most} whole seconds`)]),
+    ...lifetimes.flatMap(({ name, lifetime, most }) =>
+      !lifetime || (lifetime.nanos === 0 && lifetime.seconds >= 60 && lifetime.seconds <= most)
+        ? []
+        : [violation(name, `must be 60 to ${most} whole seconds`)],
+    ),
     ...linksOf(sent).flatMap(([name, link]) =>
       link === '' || isWebPage(link) ? [] : [violation(name, 'must be https, without user and fragment')],
     ),
@@ -102,6 +116,7 @@ function given(
     tellOfSignIns,
     defaultRedirectUri,
     passwordCheckLifetime,
+    secondFactorCheckLifetime,
     brand,
     keepSignedIn,
     tosLink,
@@ -122,6 +137,7 @@ function given(
     tellOfSignIns,
     defaultRedirectUri,
     passwordCheckLifetime: passwordCheckLifetime?.seconds,
+    secondFactorCheckLifetime: secondFactorCheckLifetime?.seconds,
     keepSignedIn: keepSignedIn && keptAs[keepSignedIn],
     tosLink,
     privacyPolicyLink,

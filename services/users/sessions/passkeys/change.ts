@@ -8,6 +8,7 @@ import { firstPasskeys, type Passkey } from '../../directory/events/passkeys.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { existing } from '../../directory/states/user-state.ts'
+import { leavingEnough } from '../last-factor.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
 
 /** NOT_FOUND PASSKEY_NOT_FOUND. */
@@ -23,18 +24,20 @@ export function renamePasskey(
 
 /**
  * A passkey serves no more. NOT_FOUND PASSKEY_NOT_FOUND, also where it is none `of` these; FAILED_PRECONDITION LAST_FACTOR:
- * the user has no password and no other.
+ * the user has no password and no other; or the login policy demands more than would be left.
  */
 export async function removePasskey(
   context: Context,
   { userId, passkeyId, of }: { userId: string; passkeyId: string; of?: (passkey: Passkey) => boolean },
   call: Call,
 ) {
+  const leaves = await leavingEnough(context, userId, call)
   const hasPassword = ((await findUserById(context, userId))?.hash ?? null) !== null
   return change(context, { userId, passkeyId, of }, 'removed', call, (passkey, { human }) => {
     const others = firstPasskeys(human).filter(({ id }) => id !== passkeyId)
     if (!passkey.secondOnly && !hasPassword && others.length === 0)
       throw new RosterError('FAILED_PRECONDITION', 'LAST_FACTOR', 'The user could not sign in any more.')
+    leaves(human!, { ...human!, passkeys: human!.passkeys!.filter(({ id }) => id !== passkeyId) })
     return { type: 'passkey.removed', payload: { passkeyId } }
   })
 }

@@ -7,7 +7,7 @@ import type { User } from '../../directory/events/user.ts'
 import type { Session } from '../events/session.ts'
 import { freshFor } from '../fresh-session.ts'
 import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
-import { type CheckedFactor, checkedFactors, lastFirstFactor } from '../login-policy/login-policy.ts'
+import { type CheckedFactor, checkedAt, lastFirstFactor } from '../login-policy/login-policy.ts'
 import { missingMethods } from '../session-tokens.ts'
 
 /**
@@ -46,9 +46,9 @@ export async function requireFreshFactor(context: Context, call: Call): Promise<
     readNow(context.sql),
   ])
   if (!session || !user || session.state.ended || session.state.userId !== caller.userId) throw notFresh
-  const checked = checkedFactors(session.state).map((factor) => ({ ...factor, at: new Date(factor.at) }))
+  const checked = checkedAt(session.state)
   const last = lastFirstFactor(checked)
   const isFresh = last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
-  if (!isFresh || missingMethods(policy, user.state, session.state).length > 0) throw notFresh
+  if (!isFresh || missingMethods(policy, user.state, session.state, now).length > 0) throw notFresh
   if (provedMailboxAlone(user.state.human, checked)) throw mailboxAlone()
 }

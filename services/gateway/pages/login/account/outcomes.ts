@@ -31,6 +31,7 @@ const bad: Record<string, TextKey> = {
   throttled: 'throttledLater',
   'app-code-wrong': 'appCodeWrong',
   'factor-refused': 'addRefused',
+  'factor-last': 'factorLast',
   'codes-refused': 'recoveryCodesNeedFactor',
   'password-invalid': 'passwordNeedsLength',
   'password-common': 'passwordTooCommon',

@@ -222,6 +222,27 @@ describe('a session by the API', () => {
     await allow({ allowPasskeys: true })
   })
 
+  test('that began with a passkey is asked for it again once its time as a second factor is over, and still began with it', async () => {
+    const { person, authenticator } = await withPasskeyUnderMfa()
+    await allow({ allowPasskeys: true, forceMfa: true, secondFactorCheckLifetime: { seconds: 60, nanos: 0 } })
+    try {
+      const half = await begin(person)
+      const whole = { ...half, ...(await check(half, authenticator.get(await challenge(half)))) }
+      expect(await holder(whole)).toBe('in')
+      await shiftClock(users.sql, '70 seconds')
+      expect(await holder(whole)).toBe('TOKEN_INVALID')
+      const asked = await challenge(whole, discouraged)
+      expect(await reasonOf(check(whole, authenticator.get(asked, { uv: false })))).toBe('PASSKEY_UNVERIFIED')
+      const again = { ...half, ...(await check(whole, authenticator.get(await challenge(whole, discouraged)))) }
+      expect([again.missingFactors, await holder(again)]).toEqual([[], 'in'])
+      const [{ state }] = [(await users.store.load<{ factors: object[] }>('session', half.sessionId))!]
+      expect(state.factors).toEqual([{ kind: 'passkey', at: expect.any(String), userVerified: true }])
+    } finally {
+      await shiftClock(users.sql, '0')
+      await allow({ allowPasskeys: true })
+    }
+  })
+
   test('takes a passkey without that beside a password alone', async () => {
     await allow({ allowPasskeys: true, forceMfa: true })
     const { person, authenticator } = await withPasskeyUnderMfa()

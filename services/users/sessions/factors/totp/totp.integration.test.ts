@@ -14,6 +14,7 @@ import { addOTPEmail, removeOTPEmail } from '../../operations/otp-email.ts'
 import { generateRecoveryCodes } from '../../operations/generate-recovery-codes.ts'
 import { getSession } from '../../operations/get-session.ts'
 import { listAuthenticationMethodTypes } from '../../operations/list-authentication-method-types.ts'
+import { createPasskeyRegistrationLink } from '../../operations/passkeys/create-passkey-registration-link.ts'
 import { registerTOTP } from '../../operations/register-totp.ts'
 import { removeRecoveryCodes } from '../../operations/remove-recovery-codes.ts'
 import { removeTOTP } from '../../operations/remove-totp.ts'
@@ -389,6 +390,53 @@ describe('a policy', () => {
     await setPolicy(users, { secondFactors: { types: [otp] } }, 'acme')
     expect((await signIn(own)).missingFactors).toEqual([byApp])
     await setPolicy(users, {}, 'acme')
+  })
+
+  test('asks for a second factor again once its time is over, also in living sessions', async () => {
+    const own = await newPerson()
+    const app = await addApp(users, own)
+    const begun = await signIn(own)
+    const whole = { ...begun, ...(await set(begun, { totpCode: await app.code(1) })) }
+    const lifetime = (seconds: number) => ({ secondFactorCheckLifetime: { seconds, nanos: 0 } })
+    await setPolicy(users, lifetime(240), 'acme')
+    await shiftClock(users.sql, '230 seconds')
+    expect(await holder(whole)).toBe('in')
+    await setPolicy(users, lifetime(200))
+    expect(await holder(whole)).toBe('TOKEN_INVALID')
+    const again = { ...begun, ...(await set(whole, { totpCode: await app.code() })) }
+    expect([again.missingFactors, await holder(again)]).toEqual([[], 'in'])
+    await shiftClock(users.sql, '440 seconds')
+    expect(await holder(again)).toBe('TOKEN_INVALID')
+    await Promise.all([setPolicy(users, {}), setPolicy(users, {}, 'acme')])
+    expect(await holder(again)).toBe('in')
+  })
+
+  test('that demands a second factor lets nobody else take the last strong one without a link for a new one', async () => {
+    const own = await newPerson()
+    const app = await addApp(users, own)
+    const remove = (as = call()) => reasonOf(removeTOTP.handle(users, { userId: own.userId }, as))
+    const back = async () => (await addApp(users, own), undefined)
+    await setPolicy(users, { forceMfa: true, allowPasskeys: true })
+    expect(await remove()).toBe('LAST_FACTOR')
+    expect(await methodsOf(own)).toContain(byApp)
+    // The person takes what the next sign-in asks for anew.
+    const begun = await signIn(own)
+    const whole = { ...begun, ...(await set(begun, { totpCode: await app.code(1) })) }
+    expect(await remove(by(own, whole))).toBe('in')
+    await back()
+    const medium = { $case: 'returnCode' as const, value: {} }
+    await createPasskeyRegistrationLink.handle(users, { userId: own.userId, medium }, call())
+    expect(await remove()).toBe('in')
+    await back()
+    // The link ended: nothing stands for the app any more.
+    await shiftClock(users.sql, '25 hours')
+    expect(await remove()).toBe('LAST_FACTOR')
+    // Where no passkeys serve there is no link; where nothing is demanded nothing is lost.
+    await setPolicy(users, { allowPasskeys: true })
+    expect(await remove()).toBe('in')
+    await back()
+    await setPolicy(users, { forceMfa: true })
+    expect(await remove()).toBe('in')
   })
 
   test('that does not let a factor serve asks its owner for it where it demands none', async () => {

@@ -1,3 +1,4 @@
+import type { LoginPolicySettings } from '#gen/roster/users/v1/login_policy_service'
 import { type PageAnswer, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import { OIDCAuthMethodType } from '#gen/roster/grants/v1/application_service'
 import { instance } from '#lib/instance'
@@ -48,7 +49,7 @@ export async function closeWorld(): Promise<void> {
 
 export const call = (): Call => ({ ...callIn('acme'), clientAddress: `2001:db8:${(people++).toString(16)}::` })
 export const allow = (
-  settings: { allowPasskeys?: boolean; forceMfa?: boolean },
+  settings: Pick<LoginPolicySettings, 'allowPasskeys' | 'forceMfa' | 'secondFactorCheckLifetime'>,
   organizationId: string = instance.id,
 ) => updateLoginPolicy.handle(users, { settings }, { ...call(), organizationId })
 
