@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { changeFactors } from '../factors/change.ts'
 import { removal } from '../factors/removal.ts'
 import { permitFactors } from '../change-factors.ts'
-import { leavingEnough } from '../last-factor.ts'
+import { leavingEnough } from '../passkeys/last-factor.ts'
 import { requireFreshSession } from '../fresh-session.ts'
 
 export const removeTOTP = {

@@ -8,7 +8,7 @@ import { firstPasskeys, type Passkey } from '../../directory/events/passkeys.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { existing } from '../../directory/states/user-state.ts'
-import { leavingEnough } from '../last-factor.ts'
+import { leavingEnough } from './last-factor.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
 
 /** NOT_FOUND PASSKEY_NOT_FOUND. */

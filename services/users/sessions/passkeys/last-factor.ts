@@ -1,14 +1,14 @@
 import { RosterError } from '#lib/errors'
-import type { ServiceCall } from '#lib/rpc/call'
-import type { Context } from '../context.ts'
-import type { Human } from '../directory/events/human.ts'
-import type { User } from '../directory/events/user.ts'
-import { findLinkOf } from './passkeys/link.ts'
-import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
-import { askedSecondFactors, ownFactors, type PersonPolicy } from './login-policy/login-policy.ts'
-import { maySetUp } from './factors/asked-first.ts'
-import { factorKinds, isWayOut } from './factors/kinds.ts'
-import type { LeavesEnough } from './factors/removal.ts'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import type { Human } from '../../directory/events/human.ts'
+import type { User } from '../../directory/events/user.ts'
+import { findLinkOf } from './link.ts'
+import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
+import { askedSecondFactors, ownFactors, type PersonPolicy } from '../login-policy/login-policy.ts'
+import { maySetUp } from '../factors/asked-first.ts'
+import { factorKinds, isWayOut } from '../factors/kinds.ts'
+import type { LeavesEnough } from '../factors/removal.ts'
 
 /**
  * Whether a factor of a user may go, where the policy demands a second one. Another user takes the last one that is more than a
@@ -16,16 +16,12 @@ import type { LeavesEnough } from './factors/removal.ts'
  * no passkeys serve there are no such links, and the person would be lost with the factor. The person takes what the next
  * sign-in can do without. FAILED_PRECONDITION LAST_FACTOR.
  */
-export async function leavingEnough(
-  context: Context,
-  userId: string,
-  call: ServiceCall & { caller: { userId: string } },
-) {
+export async function leavingEnough(context: Context, userId: string, call: Call) {
   const user = await context.store.load<User>('user', userId)
   const policy = await loadPersonPolicy(context, { userId, organizationId: user?.organizationId ?? '' }, call)
   const isOwn = call.caller.userId === userId
   const isLinked =
-    isOwn || !policy.forceMfa || !serves(policy, 'passkey') || (await findLinkOf(context, userId)) !== undefined
+    isOwn || !policy.forceMfa || !serves(policy, 'passkey') || (await findLinkOf(context, userId, call)) !== undefined
   return leavesEnough(policy, { isOwn, isLinked })
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Human } from '../directory/events/human.ts'
+import type { Human } from '../../directory/events/human.ts'
 import { leavesEnough } from './last-factor.ts'
-import { defaultPolicy, type PersonPolicy } from './login-policy/login-policy.ts'
+import { defaultPolicy, type PersonPolicy } from '../login-policy/login-policy.ts'
 
 const demanding: PersonPolicy = { ...defaultPolicy, forceMfa: true, allowPasskeys: true }
 const human = (more: Partial<Human>) => ({ isVerified: true, ...more }) as Human
