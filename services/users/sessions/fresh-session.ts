@@ -42,7 +42,7 @@ export async function requireFreshSession(
   const isFresh = last !== undefined && last.getTime() >= session!.readAt.getTime() - freshFor * 1000
   const isOver = !isFresh || session!.state.ended || session!.state.userId !== userId
   // A gateway may have known the token before a factor was added.
-  if (isOver || !user || missingMethods(policy!, user.state, session!.state).length > 0)
+  if (isOver || !user || missingMethods(policy!, user.state, session!.state, session!.readAt).length > 0)
     throw new RosterError(
       'FAILED_PRECONDITION',
       'FACTOR_NOT_FRESH',

@@ -90,7 +90,7 @@ export async function recordFactor(
     openRecord(context, { userId, kind, clientId: target.clientId }, client),
   ])
   // It would open a session in which it counts for nothing.
-  if (kind === 'passkey' && !policy.allowPasskeys && isFirst({ kind, ...check })) throw refused('not-allowed')
+  if (kind === 'passkey' && !policy.allowPasskeys && isFirst({ kind, ...proved })) throw refused('not-allowed')
   const { session: known, known: { reads = {}, read = [] } = {} } = target
   const check = sinceFirst(kind, proved, known?.state)
   const opens = isFirst({ kind, ...check })

@@ -41,10 +41,11 @@ export function leavesEnough(
   }
 }
 
-// More than the mailbox.
+// More than the mailbox. A security key of the person's own serves whatever the policy says of passkeys.
 function hasStrong(policy: PersonPolicy, human: Human): boolean {
   const { demanded, further } = ownFactors(human)
-  return [...demanded, ...further].some((kind) => kind !== 'otp-email' && !isWayOut(kind) && serves(policy, kind))
+  const own = demanded.filter((kind) => kind !== 'otp-email' && !isWayOut(kind))
+  return own.some((kind) => policy.secondFactors.includes(kind)) || further.some((kind) => serves(policy, kind))
 }
 
 function serves(
