@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
@@ -106,6 +107,9 @@ async function elsewhereByButton(device: Awaited<ReturnType<typeof plugIn>>) {
   await other.page.goto(request())
   return other
 }
+
+type Step = (page: Page, device: Awaited<ReturnType<typeof plugIn>>) => Promise<unknown>
+const touching: Step = async () => {}
 
 const button = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' })
 
@@ -252,6 +256,33 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
     await page.getByRole('heading', { name: 'Your account' }).waitFor()
     expect(await device.credentials()).toHaveLength(1)
     await page.context().close()
+  })
+
+  test('and a password cost as many inputs and page loads as the docs say', async () => {
+    const { person, device: mine } = await withPasskey()
+    const counted: Record<string, { inputs: number; loads: number }> = {}
+    const flow = async (name: string, at: Awaited<ReturnType<typeof elsewhere>>, steps: Step[]) => {
+      const { page } = at
+      let loads = 0
+      page.on('framenavigated', (frame) => frame === page.mainFrame() && page.url().startsWith(`${url}/ui/`) && loads++)
+      await page.goto(request())
+      for (const step of steps) await step(page, at.device)
+      await page.getByText('arrived').waitFor()
+      counted[name] = { inputs: steps.length, loads }
+      await page.context().close()
+    }
+    const unplugged = async () => ({ page: await open('about:blank'), device: mine })
+    await flow('password, filled in by its manager', await unplugged(), [(page) => enter(page, person)])
+    const byButton = await elsewhere(mine, '', touched)
+    await withoutAutofill(byButton.page)
+    // The touch is an input of its own: the device of this test gives it by itself.
+    await flow('passkey by the button', byButton, [(page) => button(page).click(), touching])
+    // Another one: a copy of the device above would lag behind in its counter.
+    const { device: other } = await withPasskey()
+    await flow('passkey by autofill', await elsewhere(other, '', touched), [touching])
+    const inDocs = await readFile(new URL('../../../docs/sign-in/passkeys.md', import.meta.url), 'utf8')
+    for (const [name, { inputs, loads }] of Object.entries(counted))
+      expect(inDocs).toContain(`| ${name} | ${inputs} | ${loads} |`)
   })
 
   test('has no button without script, and the page works with the password', async () => {

@@ -35,7 +35,6 @@ export function areSecond(kinds: readonly FactorKind[]): boolean {
  */
 export function maySetUp(kinds: readonly FactorKind[], human: Human | undefined): boolean {
   const isSettable = kinds.some((kind) => factorKinds[kind].second?.isSetUpInSignIn)
-  const hasKey = human?.passkeys?.some(({ secondOnly }) => secondOnly)
-  const hasOne = hasSecondFactor(human) || hasKey || kinds.includes('passkey')
+  const hasOne = hasSecondFactor(human) || kinds.includes('passkey')
   return isSettable && human !== undefined && !hasOne && !human.passwordByMail
 }

@@ -124,9 +124,10 @@ export function isWayOut(kind: FactorKind): boolean {
   return factorKinds[kind].second?.isWayOut === true
 }
 
-/** Whether a user has a second factor of their own: recovery codes alone are none. */
-export function hasSecondFactor(human: Human | undefined): boolean {
-  return human?.secondFactors?.some((kind) => !isWayOut(kind)) === true
+/** Whether a user has a second factor of their own: recovery codes alone are none, and a passkey that opens sessions is none. */
+export function hasSecondFactor(human: Pick<Human, 'secondFactors' | 'passkeys'> | undefined): boolean {
+  const { secondFactors = [], passkeys = [] } = human ?? {}
+  return secondFactors.some((kind) => !isWayOut(kind)) || passkeys.some(({ secondOnly }) => secondOnly)
 }
 
 /** Whether a user has this one. */

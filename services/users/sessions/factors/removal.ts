@@ -1,9 +1,10 @@
 import { RosterError } from '#lib/errors'
 import type { Write } from '#lib/database/database'
 import type { Human, SecondFactorKind } from '../../directory/events/human.ts'
+import type { Passkey } from '../../directory/events/passkeys.ts'
 import type { UserEvent } from '../../directory/events/user.ts'
 import { withoutGuesses } from './guesses.ts'
-import { hasFactor, isWayOut } from './kinds.ts'
+import { hasFactor, hasSecondFactor } from './kinds.ts'
 import { withoutCodes } from './recovery-code/codes.ts'
 import { withoutTotpSecret } from './totp/secrets.ts'
 
@@ -23,7 +24,20 @@ export function removal(
   if (!hasFactor(human, kind)) throw new RosterError('NOT_FOUND', 'FACTOR_NOT_FOUND', 'The user has no such factor.')
   const left = (human.secondFactors ?? []).filter((other) => other !== kind)
   leavesEnough?.(human, { ...human, secondFactors: left })
-  const gone = left.every(isWayOut) ? [kind, ...left] : [kind]
+  return removing(userId, [kind, ...idle(human, left)])
+}
+
+/** Likewise the recovery codes alone, where a security key was the last one of these that a user had. */
+export function removalWithKey(userId: string, human: Human, passkeys: Passkey[]): ReturnType<typeof removal> {
+  return removing(userId, idle({ passkeys }, human.secondFactors ?? []))
+}
+
+// What stands for another factor, and none is left.
+function idle({ passkeys = [] }: Pick<Human, 'passkeys'>, left: SecondFactorKind[]): SecondFactorKind[] {
+  return hasSecondFactor({ secondFactors: left, passkeys }) ? [] : left
+}
+
+function removing(userId: string, gone: SecondFactorKind[]): { events: UserEvent[]; writes: Write[] } {
   return {
     events: gone.map((one) => ({ type: 'factor.removed', payload: { kind: one } })),
     writes: gone.flatMap((one) => withoutFactor(userId, one)),

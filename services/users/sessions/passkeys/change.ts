@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import type { Write } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
@@ -8,6 +9,7 @@ import { firstPasskeys, type Passkey } from '../../directory/events/passkeys.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { existing } from '../../directory/states/user-state.ts'
+import { removalWithKey } from '../factors/removal.ts'
 import { leavingEnough } from './last-factor.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
 
@@ -18,7 +20,9 @@ export function renamePasskey(
   call: Call,
 ) {
   return change(context, { userId, passkeyId }, 'renamed', call, (passkey) =>
-    passkey.name === name ? undefined : { type: 'passkey.renamed', payload: { passkeyId, name } },
+    passkey.name === name
+      ? undefined
+      : { events: [{ type: 'passkey.renamed', payload: { passkeyId, name } }], writes: [] },
   )
 }
 
@@ -37,8 +41,10 @@ export async function removePasskey(
     const others = firstPasskeys(human).filter(({ id }) => id !== passkeyId)
     if (!passkey.secondOnly && !hasPassword && others.length === 0)
       throw new RosterError('FAILED_PRECONDITION', 'LAST_FACTOR', 'The user could not sign in any more.')
-    leaves(human!, { ...human!, passkeys: human!.passkeys!.filter(({ id }) => id !== passkeyId) })
-    return { type: 'passkey.removed', payload: { passkeyId } }
+    const left = (human!.passkeys ?? []).filter(({ id }) => id !== passkeyId)
+    leaves(human!, { ...human!, passkeys: left })
+    const { events, writes } = removalWithKey(userId, human!, left)
+    return { events: [{ type: 'passkey.removed', payload: { passkeyId } }, ...events], writes }
   })
 }
 
@@ -47,7 +53,7 @@ async function change(
   { userId, passkeyId, of }: { userId: string; passkeyId: string; of?: ((passkey: Passkey) => boolean) | undefined },
   what: 'renamed' | 'removed',
   call: Call,
-  decide: (passkey: Passkey, user: User) => UserEvent | undefined,
+  decide: (passkey: Passkey, user: User) => { events: UserEvent[]; writes: Write[] } | undefined,
 ) {
   const mailId = randomUUID()
   const isOwn = call.caller.userId === userId
@@ -59,12 +65,13 @@ async function change(
         const user = existing(state)
         const passkey = user.human?.passkeys?.find((one) => one.id === passkeyId && (of?.(one) ?? true))
         if (!passkey) throw new RosterError('NOT_FOUND', 'PASSKEY_NOT_FOUND', 'The user has no such passkey.')
-        const event = decide(passkey, user)
-        if (!event) return { events: [], answer: undefined }
+        const changed = decide(passkey, user)
+        if (!changed) return { events: [], answer: undefined }
         const notice = isTold
           ? noticeOf(context, what, user.human!, { userId, organizationId, mailId, isOwn }, now)
           : undefined
-        return { events: [event], ...(notice && { writes: notice.writes, uses: notice.uses }), answer: notice }
+        const writes = [...changed.writes, ...(notice?.writes ?? [])]
+        return { events: changed.events, writes, ...(notice && { uses: notice.uses }), answer: notice }
       },
       respond: ({ after, answer }) => ({ details: details(after), notice: answer }),
     })

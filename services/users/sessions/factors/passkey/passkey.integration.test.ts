@@ -5,6 +5,7 @@ import { CodeError } from '#gen/roster/users/v1/sign_in_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
 import { shiftClock } from '#test/support/shift-clock'
 import { createSession } from '../../operations/create-session.ts'
+import { generateRecoveryCodes } from '../../operations/generate-recovery-codes.ts'
 import { getSession } from '../../operations/get-session.ts'
 import { listAuthenticationMethodTypes } from '../../operations/list-authentication-method-types.ts'
 import { listPasskeys } from '../../operations/passkeys/list-passkeys.ts'
@@ -388,6 +389,29 @@ describe('a session by the API', () => {
     await removeU2F.handle(users, { userId, u2fId: begun.u2fId }, call())
     expect((await begin(person)).missingFactors).toEqual([byPassword, byPasskey])
     expect((await listAuthenticationMethodTypes(users, person, call())).authMethodTypes).toEqual([byPassword])
+  })
+
+  test('by a security key takes recovery codes in its place, which go with it', async () => {
+    const person = await newPerson()
+    const { userId } = person
+    const codes = async () => (await generateRecoveryCodes.handle(users, { userId }, call())).recoveryCodes
+    expect(await reasonOf(codes())).toBe('FACTOR_NOT_AVAILABLE')
+    const caller = await signedIn(person)
+    const begun = await registerU2F.handle(users, { userId, domain: '' }, caller)
+    const publicKeyCredential = new Authenticator(origin).create(optionsOf(begun), { uv: false })
+    await verifyU2FRegistration.handle(
+      users,
+      { userId, u2fId: begun.u2fId, publicKeyCredential, tokenName: '' },
+      caller,
+    )
+    const [recoveryCode] = await codes()
+    const next = await signInBy(users, { loginName: person.userName, password: `${person.userName}-password` }, call())
+    expect(await holder(next)).toBe('TOKEN_INVALID')
+    expect(await holder(await set(next, { recoveryCode: recoveryCode! }))).toBe('in')
+    await removeU2F.handle(users, { userId, u2fId: begun.u2fId }, call())
+    // They would count again with the next factor.
+    expect((await listAuthenticationMethodTypes(users, person, call())).authMethodTypes).toEqual([byPassword])
+    expect(await users.sql`select from recovery_codes where user_id = ${userId}`).toHaveLength(0)
   })
 
   test('sets up no app in a sign-in that demands one, where its person has a security key of their own', async () => {
