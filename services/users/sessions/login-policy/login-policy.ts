@@ -19,6 +19,8 @@ export interface LoginPolicy {
   forceMfaOfAdministrators: boolean
   /** Those that serve as one. */
   secondFactors: readonly FactorKind[]
+  /** For so many days a browser whose person says so is not asked for a second factor again. 0: nobody says so. */
+  trustedBrowserDays: number
   /** People may register themselves. */
   allowRegister: boolean
   /** A request without a token gets no code for a forgotten password. */
@@ -51,6 +53,7 @@ export const defaultPolicy: PersonPolicy = {
   allowPasskeys: false,
   forceMfa: false,
   secondFactors,
+  trustedBrowserDays: 0,
   allowRegister: false,
   hidePasswordReset: false,
   tellOfSignIns: true,
@@ -86,12 +89,13 @@ export function ownFactors(human: Human | undefined): OwnFactors {
 /**
  * What is still to be checked, in the order in which pages ask: of each list, one kind suffices. A user with second
  * factors of their own is asked for one of them, whatever the policy. A passkey opens a session where its authenticator
- * made sure of the person, and is two factors then.
+ * made sure of the person, and is two factors then. `standsIn`: the second factor for which a trusted browser stands.
  */
 export function missingFactors(
   policy: Demands,
   own: OwnFactors,
   checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[],
+  standsIn?: FactorKind,
 ): FactorKind[][] {
   if (policy.allowPasskeys && checked.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return []
   const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
@@ -100,7 +104,8 @@ export function missingFactors(
     .map((kind): FactorKind[] => [kind, ...(policy.allowPasskeys ? ['passkey' as const] : [])])
   const second = askedSecondFactors(policy, own)
   // Another one than these does not count: who set up an app is not to be passed by the mailbox.
-  return second.length === 0 || second.some(isChecked) ? first : [...first, second]
+  const isPassed = second.some((kind) => isChecked(kind) || kind === standsIn)
+  return second.length === 0 || isPassed ? first : [...first, second]
 }
 
 type Demands = Pick<
