@@ -131,7 +131,10 @@ export async function recordFactor(
         ...trusted,
       }
       const event: SessionEvent = known
-        ? { type: 'factor.checked', payload: { userId, kind, expiresAt, ...(kept !== wasKept && { kept }), ...trusted, ...check } }
+        ? {
+            type: 'factor.checked',
+            payload: { userId, kind, expiresAt, ...(kept !== wasKept && { kept }), ...trusted, ...check },
+          }
         : { type: 'created', payload: { userId, expiresAt, ...(isAlone && begun) } }
       // Of a kind, the last check counts.
       const before = session.state ? checkedFactors(session.state).filter((one) => one.kind !== kind) : []

@@ -84,7 +84,11 @@ export async function checkCode(context: Context, request: CheckCodeRequest, cal
     // One of the former release would ask again.
     if (days === 0 || (await isBesideFormer(context.sql))) return { ...page, newBrowser }
     const { userId, sessionId } = person.signedInUser
-    return { ...page, newBrowser, ...(await trustBrowser(context, { userId, sessionId, kind, days }, request.trust, call)) }
+    return {
+      ...page,
+      newBrowser,
+      ...(await trustBrowser(context, { userId, sessionId, kind, days }, request.trust, call)),
+    }
   } catch (error) {
     if (error instanceof Superseded) return page
     const failure = failureOf(error, now)

@@ -7,7 +7,13 @@ import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { setPassword } from '../../directory/operations/password/set-password.ts'
-import { noteApplication, nothingNewer, redirectUri, told, Visitor as Anyone } from '../../openid/authorization/testing/visitors.ts'
+import {
+  noteApplication,
+  nothingNewer,
+  redirectUri,
+  told,
+  Visitor as Anyone,
+} from '../../openid/authorization/testing/visitors.ts'
 import { issueToken } from '../../openid/operations/issue-token.ts'
 import { checkCode } from '../../pages/operations/check-code.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
@@ -128,18 +134,23 @@ test('a refresh token works on after the days, until the trust is ended', async 
 })
 
 test.each<[string, (own: Person) => Promise<unknown>]>([
-  ['another password', ({ userId, userName }) =>
-    setPassword.handle(
-      users,
-      { userId, newPassword: { password: `${userName}-password`, changeRequired: false } } as never,
-      call(),
-    )],
+  [
+    'another password',
+    ({ userId, userName }) =>
+      setPassword.handle(
+        users,
+        { userId, newPassword: { password: `${userName}-password`, changeRequired: false } } as never,
+        call(),
+      ),
+  ],
   ['a further factor', (own) => addOTPEmail.handle(users, own, call())],
   ['all sessions ended', ({ userId }) => deleteUserSessions.handle(users, { userId }, call())],
   ['fewer days', () => allow(9)],
   ['none', () => allow(0)],
-  ['a policy in which the factor does not serve', () =>
-    allow(10, { forceMfa: true, secondFactors: { types: [SecondFactorType.SECOND_FACTOR_TYPE_OTP_EMAIL] } })],
+  [
+    'a policy in which the factor does not serve',
+    () => allow(10, { forceMfa: true, secondFactors: { types: [SecondFactorType.SECOND_FACTOR_TYPE_OTP_EMAIL] } }),
+  ],
 ])('%s: the browser is asked again', async (_, change) => {
   const { own, visitor } = await trusted()
   const { refreshToken } = await redeem(await visitor.again(own))
@@ -174,6 +185,7 @@ test('the end of a session on the page of the account ends it, too', async () =>
   expect(outcomeOf(await elsewhere.again(own, {}, trust))).toBe('in')
   const page = await elsewhere.account({ section: 'activity' })
   const sessions = page.answer?.$case === 'account' ? page.answer.value.sessions!.sessions : []
+  expect(sessions.map(({ trustedUntil }) => trustedUntil !== undefined)).toEqual(sessions.map(() => true))
   await elsewhere.endSession(page, sessions.find(({ isCurrent }) => !isCurrent)!.id)
   expect(outcomeOf(await visitor.again(own, {}, trust))).toBe('factorCode')
 })

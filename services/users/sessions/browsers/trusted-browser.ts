@@ -20,7 +20,10 @@ function idOf(userId: string, secret: string): string {
 }
 
 function secretsOf(cookie: string): string[] {
-  return cookie.split('.').filter((text) => secretForm.test(text)).slice(0, mostSecrets)
+  return cookie
+    .split('.')
+    .filter((text) => secretForm.test(text))
+    .slice(0, mostSecrets)
 }
 
 type Allows = Pick<PersonPolicy, 'trustedBrowserDays'>
@@ -46,6 +49,19 @@ export function standsFor(
   now?: Date,
 ): SecondFactorKind | undefined {
   return findTrust(human, trustId, policy, now)?.kind
+}
+
+/** Until when the browser of a session is trusted. Undefined: it is not. */
+export function endOfTrust(
+  human: Human | undefined,
+  { sessionId, trustId }: { sessionId: string; trustId: string | null },
+  policy: Allows,
+  now: Date,
+): Date | undefined {
+  const ends = (human?.trustedBrowsers ?? [])
+    .filter((one) => (one.id === trustId || one.sessionId === sessionId) && findTrust(human, one.id, policy, now))
+    .map(({ at, days }) => Date.parse(at) + days * day * 1000)
+  return ends.length > 0 ? new Date(Math.max(...ends)) : undefined
 }
 
 /** The mark of a person that the cookie of a browser proves. */
@@ -97,7 +113,10 @@ export async function distrustBrowser(
       const found = (state?.human?.trustedBrowsers ?? []).filter(
         (one) => one.id === trustId || one.sessionId === sessionId,
       )
-      return { events: found.map(({ id }) => ({ type: 'browser.distrusted', payload: { trustId: id } })), answer: undefined }
+      return {
+        events: found.map(({ id }) => ({ type: 'browser.distrusted', payload: { trustId: id } })),
+        answer: undefined,
+      }
     },
   })
 }

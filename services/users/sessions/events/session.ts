@@ -89,5 +89,11 @@ export function evolveSession(session: Session | undefined, event: SessionEvent,
   // A later first factor may come from elsewhere, so each check says it.
   const { trustId: _, ...others } = session
   const { trustId } = event.payload
-  return { ...others, expiresAt, factors, ...(kept !== undefined && { kept }), ...(trustId !== undefined && { trustId }) }
+  return {
+    ...others,
+    expiresAt,
+    factors,
+    ...(kept !== undefined && { kept }),
+    ...(trustId !== undefined && { trustId }),
+  }
 }
