@@ -41,8 +41,9 @@ export async function requireFreshSession(
   const last = lastFirstFactor(factors.map((factor) => ({ ...factor, at: new Date(factor.at) })))
   const isFresh = last !== undefined && last.getTime() >= session!.readAt.getTime() - freshFor * 1000
   const isOver = !isFresh || session!.state.ended || session!.state.userId !== userId
-  // A gateway may have known the token before a factor was added.
-  if (isOver || !user || missingMethods(policy!, user.state, session!.state, session!.readAt).length > 0)
+  // A gateway may have known the token before a factor was added. A trusted browser stands in for nothing here.
+  const { trustId: _, ...proved } = session?.state ?? ({} as Session)
+  if (isOver || !user || missingMethods(policy!, user.state, proved, session!.readAt).length > 0)
     throw new RosterError(
       'FAILED_PRECONDITION',
       'FACTOR_NOT_FRESH',

@@ -24,6 +24,8 @@ export interface Along {
   clientId?: string | undefined
   /** The person wants to stay signed in. */
   keep?: boolean
+  /** The cookie by which the browser is known to be trusted. */
+  trust?: string
 }
 
 /**
@@ -64,6 +66,7 @@ export async function openBrowserSession(
       browserId: browser.id,
       clientId: along.clientId,
       keep: along.keep,
+      trust: along.trust,
       gone: new Superseded(),
       known: prepared,
       writes: (session) => [keepSession(browser, userId, session.sessionId), ...writes, ...along.writes(session)],

@@ -27,6 +27,7 @@ import { evolveSession, type Session, type SessionEvent, sessionKey } from './ev
 import type { ProvedFactor } from './factors/factor.ts'
 import { isFirst } from './factors/kinds.ts'
 import { refused } from './factors/passkey/ceremony.ts'
+import { trustOf } from './browsers/trusted-browser.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
 import { checkedFactors, checkLifetime, type PersonPolicy } from './login-policy/login-policy.ts'
 import { openRecord } from './records/sign-in-records.ts'
@@ -43,6 +44,8 @@ export interface Target {
   lifetime?: number | undefined
   /** The person wants to stay signed in. */
   keep?: boolean | undefined
+  /** The cookie by which the browser is known to be trusted. */
+  trust?: string | undefined
   /** Of a session in a browser, which nobody has the token of. */
   browserId?: string
   /** The client id of the application that the user signs in to. */
@@ -116,19 +119,28 @@ export async function recordFactor(
         ? sessionEnd(checkLifetime(policy, kept), now, target.lifetime)
         : nearerEnd(known!.state, now, target.lifetime)
       const expiresAt = end.toISOString()
+      const trustId =
+        opens && isOfBrowser
+          ? trustOf({ id: userId, human: state!.human }, target.trust ?? '', policy, now)
+          : session.state?.trustId
+      const trusted = trustId !== undefined && { trustId }
       const begun = {
         factors: [{ kind, at: now.toISOString(), ...check }],
         ...(isOfBrowser && { browserId: target.browserId! }),
         signOuts: signOutsOf(state),
         ...(kept && { kept }),
+        ...trusted,
       }
       const event: SessionEvent = known
-        ? { type: 'factor.checked', payload: { userId, kind, expiresAt, ...(kept !== wasKept && { kept }), ...check } }
+        ? {
+            type: 'factor.checked',
+            payload: { userId, kind, expiresAt, ...(kept !== wasKept && { kept }), ...trusted, ...check },
+          }
         : { type: 'created', payload: { userId, expiresAt, ...(isAlone && begun) } }
       // Of a kind, the last check counts.
       const before = session.state ? checkedFactors(session.state).filter((one) => one.kind !== kind) : []
       const checked = [...before, { kind, at: now.toISOString(), ...check }]
-      const missing = missingMethods(policy, state!, { factors: checked }, now)
+      const missing = missingMethods(policy, state!, { factors: checked, ...trusted }, now)
       const partial = missing.length > 0 || undefined
       const row = { userId, organizationId, human: true, sessionId, expiresAt: end, ...(partial && { partial }) }
       const token = known

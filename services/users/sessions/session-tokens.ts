@@ -6,6 +6,7 @@ import type { FoundToken } from '../directory/tokens/token.ts'
 import type { Session } from './events/session.ts'
 import { provable } from './factors/asked-first.ts'
 import { factorKinds } from './factors/kinds.ts'
+import { standsFor } from './browsers/trusted-browser.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
 import { checkedAt, missingFactors, ownFactors, type PersonPolicy } from './login-policy/login-policy.ts'
 
@@ -31,10 +32,11 @@ export async function isComplete(
 export function missingMethods(
   policy: PersonPolicy,
   user: User,
-  session: Pick<Session, 'factors'>,
+  session: Pick<Session, 'factors' | 'trustId'>,
   now: Date,
 ): AuthenticationMethodType[] {
-  const [missing = []] = missingFactors(policy, ownFactors(user.human), checkedAt(session), now)
+  const standsIn = standsFor(user.human, session.trustId, policy)
+  const [missing = []] = missingFactors(policy, ownFactors(user.human), checkedAt(session), { now, standsIn })
   const ready = provable(missing, user)
   return (ready.length > 0 ? ready : missing).map((kind) => factorKinds[kind].method)
 }

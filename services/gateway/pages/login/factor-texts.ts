@@ -1,6 +1,8 @@
 const en = {
   anotherWay: 'Or another way:',
   passOver: 'Go on without it',
+  trustBrowser: 'Do not ask again on this browser for {days} days',
+  trustBrowserHint: 'Not on a device that others use.',
   byTotp: 'Use the authenticator app',
   byMail: 'Get a code by email',
   byRecoveryCode: 'Use a recovery code',
@@ -53,6 +55,8 @@ const en = {
 const de: typeof en = {
   anotherWay: 'Oder auf andere Weise:',
   passOver: 'Ohne das weitermachen',
+  trustBrowser: 'In diesem Browser {days} Tage lang nicht wieder fragen',
+  trustBrowserHint: 'Nicht auf einem Gerät, das andere benutzen.',
   byTotp: 'Authentifizierungs-App benutzen',
   byMail: 'Code per E-Mail erhalten',
   byRecoveryCode: 'Wiederherstellungscode benutzen',

@@ -39,6 +39,7 @@ export async function readPageRequest(
     if (text !== undefined) return unescapePart(text) ?? refuseCoding(field.name)
     const from = fromOf(field)
     if (from === From.FROM_COOKIE) return readCookie(request.headers.cookie, publicUrl)
+    if (from === From.FROM_TRUST_COOKIE) return readCookie(request.headers.cookie, publicUrl, 'trust')
     if (from === From.FROM_REPEATED) return namesOf(repeated, parameters)
     if (from === From.FROM_POST) return request.method === 'POST'
     return repeated.has(field.name) ? undefined : values.get(field.name)

@@ -31,7 +31,7 @@ import { writeCookie } from './cookie.ts'
 /** What a browser gets. */
 export interface Reply {
   status: number
-  headers: Record<string, string>
+  headers: Record<string, string | string[]>
   body: string | Uint8Array
 }
 
@@ -45,8 +45,12 @@ interface Place {
 export function writePage(bytes: Uint8Array, exchange: Exchange, { PUBLIC_URL, organizationId }: Place): Reply {
   const answer = PageAnswer.decode(bytes)
   const reply = replyOf(answer, exchange, organizationId)
-  const { newBrowser, newBrowserLifetime } = answer
-  if (newBrowser !== '') reply.headers['set-cookie'] = writeCookie(newBrowser, newBrowserLifetime, PUBLIC_URL)
+  const { newBrowser, newBrowserLifetime, newTrust, newTrustLifetime } = answer
+  const cookies = [
+    ...(newBrowser === '' ? [] : [writeCookie(newBrowser, newBrowserLifetime, PUBLIC_URL)]),
+    ...(newTrust === '' ? [] : [writeCookie(newTrust, newTrustLifetime, PUBLIC_URL, 'trust')]),
+  ]
+  if (cookies.length > 0) reply.headers['set-cookie'] = cookies.length === 1 ? cookies[0]! : cookies
   return reply
 }
 

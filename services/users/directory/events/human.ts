@@ -19,6 +19,8 @@ export type HumanEvent =
   | { type: 'profile.changed'; payload: Profile }
   /** `codeId`: the code that proved the right to it; `byMail`: it was mailed. `keptSessionId`: the session that set it. */
   | { type: 'password.changed'; payload: { codeId?: string; byMail?: true; keptSessionId?: string } }
+  | { type: 'browser.trusted'; payload: { trustId: string; kind: SecondFactorKind; days: number; sessionId: string } }
+  | { type: 'browser.distrusted'; payload: { trustId: string } }
   | { type: 'factor.added' | 'factor.removed' | 'factor.unlocked'; payload: { kind: SecondFactorKind } }
   /** `vouched`: another user, with permission, says that the address is the user's. */
   | {
@@ -97,6 +99,22 @@ export interface TakeBack {
 /** So many changes can be taken back at a time: the first ones, which others cannot push out by further ones. */
 const mostTakeBacks = 10
 
+/** A browser in which a person is not asked for a second factor again. */
+export interface TrustedBrowser {
+  /** Of the person and a secret of the browser. */
+  id: string
+  /** What was checked there. */
+  kind: SecondFactorKind
+  /** As the policy allowed then. */
+  days: number
+  /** RFC 3339. */
+  at: string
+  /** The session in which it was checked. */
+  sessionId: string
+}
+
+const mostTrusted = 20
+
 export interface Human {
   profile: Profile
   email: string
@@ -126,6 +144,8 @@ export interface Human {
   factorsAdded?: Partial<Record<SecondFactorKind, number>>
   /** Missing: none. */
   passkeys?: Passkey[]
+  /** Browsers that stand in for a second factor, the last one at the end. Missing: none. */
+  trustedBrowsers?: TrustedBrowser[] | undefined
   /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
   ownChanges: string[]
   resends: string[]
@@ -134,6 +154,22 @@ export interface Human {
 }
 
 export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
+  const next = evolved(human, event, at)
+  return endsTrust(human, event) ? withoutTrust(next) : next
+}
+
+// What a person proves has changed, or may be another's.
+function endsTrust({ email }: Human, event: HumanEvent): boolean {
+  if (event.type === 'email.changed') return event.payload.email !== email
+  return ['password.changed', 'factor.added', 'factor.removed', 'passkey.added', 'passkey.removed'].includes(event.type)
+}
+
+/** No browser stands in for a second factor any more. */
+export function withoutTrust(human: Human): Human {
+  return human.trustedBrowsers ? { ...human, trustedBrowsers: undefined } : human
+}
+
+function evolved(human: Human, event: HumanEvent, at: Date): Human {
   switch (event.type) {
     case 'profile.changed':
       return { ...human, profile: event.payload }
@@ -154,6 +190,13 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
       const passkeys = evolvePasskeys(human.passkeys ?? [], event, at)
       return { ...human, passkeys, ...(isRecovery && { passkeyRecoveries: (human.passkeyRecoveries ?? 0) + 1 }) }
     }
+    case 'browser.trusted': {
+      const { trustId: id, ...trusted } = event.payload
+      const others = (human.trustedBrowsers ?? []).filter((one) => one.id !== id)
+      return { ...human, trustedBrowsers: [...others, { id, ...trusted, at: at.toISOString() }].slice(-mostTrusted) }
+    }
+    case 'browser.distrusted':
+      return { ...human, trustedBrowsers: human.trustedBrowsers?.filter(({ id }) => id !== event.payload.trustId) }
     case 'passkey.renamed':
     case 'passkey.removed':
       return { ...human, passkeys: evolvePasskeys(human.passkeys ?? [], event, at) }

@@ -1,7 +1,7 @@
 import type { AggregateKey } from '#lib/eventstore/aggregate'
 import { RosterError } from '#lib/errors'
 import { type Credentials, noCredentials } from './credentials.ts'
-import { evolveHuman, type Human, type HumanEvent } from './human.ts'
+import { evolveHuman, type Human, type HumanEvent, withoutTrust } from './human.ts'
 import { evolveMachine, type Machine, type MachineEvent } from './machine.ts'
 import { countSignOut, type SignOuts } from './sign-outs.ts'
 import { userNotFound } from './user-not-found.ts'
@@ -63,21 +63,21 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
   if (user === undefined) throw new Error(`a user begins with ${event.type}`)
   switch (event.type) {
     case 'deactivated':
-      return { ...user, inactive: true, ...countSignOut(user) }
+      return { ...user, inactive: true, ...signedOut(user) }
     case 'reactivated':
       return { ...user, inactive: undefined }
     case 'locked':
-      return { ...user, locked: true, ...countSignOut(user) }
+      return { ...user, locked: true, ...signedOut(user) }
     case 'unlocked':
       return { ...user, locked: undefined }
     case 'signed.out':
-      return { ...user, ...countSignOut(user) }
+      return { ...user, ...signedOut(user) }
     case 'username.changed':
       return { ...user, ...event.payload, ...(user.nameIsMade && { nameIsMade: undefined }) }
     case 'removed':
       return { ...gone, forgetAt: event.payload.forgetAt!, former: user }
     case 'restored':
-      return user.former ? { ...user.former, ...countSignOut(user.former) } : user
+      return user.former ? { ...user.former, ...signedOut(user.former) } : user
   }
   if (user.human) {
     const human = evolveHuman(user.human, event as HumanEvent, at)
@@ -86,6 +86,11 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
   if (!user.machine) return user
   const machine = evolveMachine(user.machine, event as MachineEvent, at)
   return machine === user.machine ? user : { ...user, machine }
+}
+
+// Browsers are trusted no more, either.
+function signedOut(user: User): Partial<User> {
+  return { ...countSignOut(user), ...(user.human?.trustedBrowsers && { human: withoutTrust(user.human) }) }
 }
 
 /** The name that a user is known by: the address of a person whose user name Roster made. */

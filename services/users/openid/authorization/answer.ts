@@ -9,6 +9,8 @@ export function show(answer: NonNullable<PageAnswer['answer']>): PageAnswer {
     answer,
     newBrowser: '',
     newBrowserLifetime: 0,
+    newTrust: '',
+    newTrustLifetime: 0,
     formToken: '',
     requestId: '',
     uiLocales: '',

@@ -9,6 +9,7 @@ import type { Context } from '../../context.ts'
 import { beganSinceOpen, statuses } from '../../directory/organizations/statuses.ts'
 import type { Admission, Facts, RequestFacts } from '../judge/facts.ts'
 import { firstPasskeys } from '../../directory/events/passkeys.ts'
+import { standsFor } from '../../sessions/browsers/trusted-browser.ts'
 import { maySetUp } from '../../sessions/factors/asked-first.ts'
 import { factorKinds, secondFactors } from '../../sessions/factors/kinds.ts'
 import { ownFactors, type PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
@@ -102,6 +103,8 @@ export function factsFrom(
         outlives(user, sessionId, session.signOuts ?? 0),
       expiresAt: new Date(session.expiresAt),
       kept: session.kept === true,
+      trustId: session.trustId,
+      standsIn: standsFor(user?.human, session.trustId, policy, now),
       factors: (session.factors ?? []).map((factor) => ({ ...factor, at: new Date(factor.at) })),
     },
     authorization: undefined,

@@ -162,6 +162,7 @@ function granted(allowed: Allowed, { parameters, asked }: Pick<Grantable, 'param
     authTime: allowed.authTime.toISOString(),
     factors: factors.map((factor) => ({ ...factor, at: factor.at.toISOString() })),
     ...(allowed.acr !== lowestAcr && { acr: allowed.acr }),
+    ...(allowed.trustId !== undefined && { trustId: allowed.trustId }),
     offline: scopes.includes('offline_access'),
     endsWithSession: application.oidc?.appType === OIDCAppType.OIDC_APP_TYPE_USER_AGENT,
     rounds: allowed.rounds,

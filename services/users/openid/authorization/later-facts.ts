@@ -8,6 +8,7 @@ import type { InitialStage, Stage, Facts, GrantedBefore } from '../judge/facts.t
 import { lowestAcr } from '../acr.ts'
 import { type Allowed, isAllowed, judge, type Verdict } from '../judge/judge.ts'
 import { type Authorization, authorizationType } from '../events/authorization.ts'
+import { standsFor } from '../../sessions/browsers/trusted-browser.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import type { ReadCode, SealedGrant } from './sealed-code.ts'
 import { type SignedInUser, factsFrom, keysOf, loadSignedInUser, type LoadedUser } from './facts-of.ts'
@@ -77,7 +78,9 @@ export function laterFacts(
   reads: Parameters<typeof factsFrom>[1],
   now: Date,
 ): Facts {
-  const granted = authorization && !authorization.ended ? grantedBefore(authorization) : undefined
+  const { human } = reads.user.state ?? {}
+  const standsIn = standsFor(human, authorization?.trustId, signedInUser.policy)
+  const granted = authorization && !authorization.ended ? { ...grantedBefore(authorization), standsIn } : undefined
   return { ...factsFrom(signedInUser, reads, undefined, now), authorization: granted }
 }
 

@@ -45,6 +45,8 @@ export interface Granted {
   factors: Factor[]
   /** What tokens name as `acr`. Missing: the lowest, as former releases did always. */
   acr?: AcrValue
+  /** The trusted browser of its session, which stands in for a second factor until that is ended. Missing: none. */
+  trustId?: string
   /** A refresh token comes with it. */
   offline: boolean
   /** It ends with its session, though it may have a refresh token. */

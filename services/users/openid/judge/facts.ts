@@ -40,7 +40,17 @@ export interface Facts {
   /** What lets the user into the project, as grants says: needed only where that checks who comes. */
   access: readonly Admission[] | undefined
   session:
-    | { id: string; userId: string; isAlive: boolean; expiresAt: Date; kept: boolean; factors: CheckedFactor[] }
+    | {
+        id: string
+        userId: string
+        isAlive: boolean
+        expiresAt: Date
+        kept: boolean
+        factors: CheckedFactor[]
+        /** Its trusted browser, and the second factor for which that stands now. Missing: for none. */
+        trustId?: string | undefined
+        standsIn?: SecondFactorKind | undefined
+      }
     | undefined
   /** The existing authorization; unset while one is being requested. */
   authorization: GrantedBefore | undefined
@@ -70,6 +80,8 @@ export interface GrantedBefore {
   factors: CheckedFactor[]
   /** What its tokens name. */
   acr: AcrValue
+  /** The second factor for which a trusted browser stands, until that is ended. Missing: for none. */
+  standsIn?: SecondFactorKind | undefined
   organizationScope: string | undefined
   /** It ends with its session. */
   sessionBound: boolean

@@ -39,6 +39,8 @@ export interface Allowed {
   /** When the last first factor was checked. */
   authTime: Date
   acr: AcrValue
+  /** The trusted browser of the session. */
+  trustId: string | undefined
   amr: string[]
   rounds: Revisions
   /** What lets the person into the project, by the events of grants. Undefined where that lets in everybody. */
@@ -101,7 +103,8 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   const factors = isNew ? session!.factors : authorization!.factors
   const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
   // What an application has already goes on, however old its factors are.
-  const ofPolicy = factorsOf(facts, facts.user, factors, isNew ? now : undefined)
+  const beside = { now: isNew ? now : undefined, standsIn: standIn(isNew, facts, application) }
+  const ofPolicy = factorsOf(facts, facts.user, factors, beside)
   const recent = isNew ? factors.filter(({ at }) => isRecent(at, request!, now)) : factors
   const missing: Lack[] = [
     ...selectAccount(request),
@@ -123,6 +126,7 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     factors,
     authTime: lastFirstFactor(factors)!,
     acr: isNew ? namedContext(contextOf(recent, facts.policy), request!.acr) : authorization!.acr,
+    trustId: isNew ? session!.trustId : undefined,
     amr: [...new Set(factors.flatMap(({ kind }) => factorKinds[kind].amr)), ...(isMultiple(factors) ? ['mfa'] : [])],
     rounds: revisionsOf(facts, facts.user, application, project),
     admittedBy: facts.access?.map(({ eventId }) => eventId),
@@ -139,13 +143,20 @@ function selectAccount(request: RequestFacts | undefined): Lack[] {
   return isAsked && !request!.chosen ? [{ what: 'account' }] : []
 }
 
+// It lets in, and proves nothing: who changes an account proves who it is anew.
+function standIn(isNew: boolean, { session, authorization, request }: Facts, application: ApplicationCopy) {
+  if (!isNew) return authorization!.standsIn
+  const changes = isRoster(application) && request!.maxAge !== undefined
+  return changes ? undefined : session!.standsIn
+}
+
 function factorsOf(
   { policy }: Facts,
   { secondFactors: demanded, furtherFactors: further = [] }: NonNullable<Facts['user']>,
   checked: readonly CheckedFactor[],
-  now: Date | undefined,
+  beside: Parameters<typeof missingFactors>[3],
 ): Lack[] {
-  return missingFactors(policy, { demanded, further }, checked, now).map((kinds) => ({ what: 'factor', kinds }))
+  return missingFactors(policy, { demanded, further }, checked, beside).map((kinds) => ({ what: 'factor', kinds }))
 }
 
 // `acr_values`, and `acr` of `claims`. A login application sees to what is only to be tried.

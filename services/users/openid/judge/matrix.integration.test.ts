@@ -108,7 +108,17 @@ afterAll(closeWorld)
 
 class Visitor extends Holder {
   async send({ requestId, formToken }: PageAnswer, given: { action?: string; code?: string; factor?: string }) {
-    const request = { browser: this.cookie, requestId, formToken, code: '', action: 'check', factor: '', ...given }
+    const request = {
+      browser: this.cookie,
+      requestId,
+      formToken,
+      code: '',
+      action: 'check',
+      factor: '',
+      trust: '',
+      trusts: '',
+      ...given,
+    }
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
   }
 }

@@ -72,6 +72,7 @@ async function explainFound(
     userId,
     nextSignIn: await nextSignIn(context, assessment, { request, fault }, call),
     request: stateOfRequest(assessment.row),
+    trustedBrowserStandsIn: (assessment.facts?.authorization ?? assessment.facts?.session)?.standsIn !== undefined,
     leftOutScopes: leftOutOf(request, assessment, known),
   }
 }

@@ -3,6 +3,7 @@ import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
+import { isBesideFormer } from '#lib/schema/releases'
 import type { Context } from '../../context.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import { findCode } from '../../directory/secrets/one-time-codes.ts'
@@ -24,10 +25,11 @@ import type { ProvedFactor } from '../../sessions/factors/factor.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { confirmTotp, beginTotp, type MayAdd, provedTotp } from '../../sessions/factors/totp/set-up.ts'
 import { notSetUp } from '../../sessions/factors/totp/totp.ts'
+import { trustBrowser } from '../../sessions/browsers/trusted-browser.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { proveBesideCode } from '../sign-in/recovery-by-passkey.ts'
 import { setUpBinding } from '../sign-in/factors/totp.ts'
-import { goingOn, lackedSecondFactors, mayBeSetUp, mayPassOver } from '../sign-in/factors/ways.ts'
+import { goingOn, lackedSecondFactors, mayBeSetUp, mayPassOver, trustDays } from '../sign-in/factors/ways.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
 
@@ -77,7 +79,16 @@ export async function checkCode(context: Context, request: CheckCodeRequest, cal
   if (!lacked.includes(kind)) return page
   try {
     const work = request.action === 'confirm' ? setUp : proceed
-    return { ...page, newBrowser: await work(context, opened, person, { kind, text: request.code, lacked }, call) }
+    const newBrowser = await work(context, opened, person, { kind, text: request.code, lacked }, call)
+    const days = request.action === 'check' && request.trusts === 'on' ? trustDays(person, kind) : 0
+    // One of the former release would ask again.
+    if (days === 0 || (await isBesideFormer(context.sql))) return { ...page, newBrowser }
+    const { userId, sessionId } = person.signedInUser
+    return {
+      ...page,
+      newBrowser,
+      ...(await trustBrowser(context, { userId, sessionId, kind, days }, request.trust, call)),
+    }
   } catch (error) {
     if (error instanceof Superseded) return page
     const failure = failureOf(error, now)

@@ -79,7 +79,7 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
 async function proceed(
   context: Context,
   opened: OpenedRequest,
-  { loginName, password: text, keep }: SignInRequest,
+  { loginName, password: text, keep, trust }: SignInRequest,
   call: Call,
 ): Promise<PageAnswer> {
   const { row } = opened
@@ -102,6 +102,7 @@ async function proceed(
     keep === 'on',
     call,
     answerable && ((at) => prepareAnswer(context, row, answerable, proved.user, at, call)),
+    trust,
   )
   const { userId, organizationId } = proved.user
   context.afterResponse.run(userId, async () => {

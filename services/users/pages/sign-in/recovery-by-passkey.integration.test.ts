@@ -38,7 +38,7 @@ afterEach(() => shiftClock(users.sql, '0 seconds'))
 
 class Forgot extends Forgetful {
   async type({ requestId, formToken }: PageAnswer, code: string, action = 'check', factor = 'totp') {
-    const request = { browser: this.cookie, requestId, formToken, code, action, factor }
+    const request = { browser: this.cookie, requestId, formToken, code, action, factor, trust: '', trusts: '' }
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
   }
 

@@ -149,7 +149,7 @@ export async function recoveryStep(
   const retryAfter = secondsUntil(retryAt, opened.now)
   return show({
     $case: 'factorCode',
-    value: { loginName, way: wayOf(kind), error, retryAfter, ways, mayPassOver: false },
+    value: { loginName, way: wayOf(kind), error, retryAfter, ways, mayPassOver: false, trustDays: 0 },
   })
 }
 

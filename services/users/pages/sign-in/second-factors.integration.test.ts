@@ -91,7 +91,17 @@ class Visitor extends Anyone {
     { requestId, formToken }: PageAnswer,
     given: { action?: string; code?: string; factor?: string },
   ): Promise<PageAnswer> {
-    const request = { browser: this.cookie, requestId, formToken, code: '', action: 'check', factor: '', ...given }
+    const request = {
+      browser: this.cookie,
+      requestId,
+      formToken,
+      code: '',
+      action: 'check',
+      factor: '',
+      trust: '',
+      trusts: '',
+      ...given,
+    }
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
   }
 

@@ -36,6 +36,7 @@ export async function signInToRequest(
   keep: boolean,
   call: Call,
   prepare?: PrepareAnswer,
+  trust = '',
 ): Promise<SignedInTo> {
   const { sql, keys } = context
   const guards = [stillOpen(row.id)]
@@ -50,6 +51,7 @@ export async function signInToRequest(
       guards,
       clientId,
       keep,
+      trust,
       prepare: prepare && (async () => (answer = await prepare(at)).known),
     }
     const opened = await openBrowserSession(context, proved, at, along, call)

@@ -61,7 +61,17 @@ afterEach(() => shiftClock(users.sql, '0 seconds'))
 
 class Visitor extends Anyone {
   async code({ requestId, formToken }: PageAnswer, given: { code?: string; action?: string; factor?: string }) {
-    const request = { browser: this.cookie, requestId, formToken, code: '', action: 'check', factor: 'totp', ...given }
+    const request = {
+      browser: this.cookie,
+      requestId,
+      formToken,
+      code: '',
+      action: 'check',
+      factor: 'totp',
+      trust: '',
+      trusts: '',
+      ...given,
+    }
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
   }
 }

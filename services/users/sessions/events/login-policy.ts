@@ -15,6 +15,8 @@ export interface LoginPolicySettings {
   secondFactors?: { kinds: SecondFactorKind[] }
   allowRegister?: boolean
   allowPasskeys?: boolean
+  /** See LoginPolicy. An organization has as many as the instance at most. */
+  trustedBrowserDays?: number
   hidePasswordReset?: boolean
   defaultRedirectUri?: string
   /** See LoginPolicy. */

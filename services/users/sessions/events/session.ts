@@ -12,6 +12,7 @@ export type SessionEvent =
         browserId?: string
         signOuts?: number
         kept?: boolean
+        trustId?: string
       }
     }
   /**
@@ -20,7 +21,13 @@ export type SessionEvent =
    */
   | {
       type: 'factor.checked'
-      payload: { userId: string; kind: FactorKind; expiresAt: string; kept?: boolean } & CheckOfPasskey
+      payload: {
+        userId: string
+        kind: FactorKind
+        expiresAt: string
+        kept?: boolean
+        trustId?: string
+      } & CheckOfPasskey
     }
   /** A code was made; or a wrong one was tried. */
   | { type: 'factor.challenged' | 'factor.rejected'; payload: { userId: string; kind: FactorKind } }
@@ -61,6 +68,8 @@ export interface Session {
   signOuts?: number
   /** The person stays signed in: it outlives the browser that is closed, and others. */
   kept?: boolean
+  /** The trusted browser in which its last first factor was checked: it stands in for a second one. */
+  trustId?: string
 }
 
 /** Names a session. */
@@ -74,8 +83,17 @@ export function evolveSession(session: Session | undefined, event: SessionEvent,
   if (event.type === 'ended') return { ...session, ended: true }
   if (event.type !== 'factor.checked') return session
   const { kind, expiresAt, kept = session.kept, userVerified, second } = event.payload
-  const others = (session.factors ?? []).filter((factor) => factor.kind !== kind)
+  const otherFactors = (session.factors ?? []).filter((factor) => factor.kind !== kind)
   const check = { ...(userVerified && { userVerified }), ...(second && { second }) }
-  const factors = [...others, { kind, at: at.toISOString(), ...check }]
-  return { ...session, expiresAt, factors, ...(kept !== undefined && { kept }) }
+  const factors = [...otherFactors, { kind, at: at.toISOString(), ...check }]
+  // A later first factor may come from elsewhere, so each check says it.
+  const { trustId: _, ...others } = session
+  const { trustId } = event.payload
+  return {
+    ...others,
+    expiresAt,
+    factors,
+    ...(kept !== undefined && { kept }),
+    ...(trustId !== undefined && { trustId }),
+  }
 }

@@ -90,7 +90,17 @@ async function openSessions(person: Person, kind: Kind, day: number): Promise<Do
 
 class Visitor extends Anyone {
   async send({ requestId, formToken }: PageAnswer, given: { action?: string; code?: string; factor?: string }) {
-    const request = { browser: this.cookie, requestId, formToken, code: '', action: 'check', factor: '', ...given }
+    const request = {
+      browser: this.cookie,
+      requestId,
+      formToken,
+      code: '',
+      action: 'check',
+      factor: '',
+      trust: '',
+      trusts: '' as const,
+      ...given,
+    }
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
   }
 }

@@ -38,6 +38,7 @@ export function policyOf(
     hidePasswordReset: isSet('hidePasswordReset'),
     // Where the instance says nothing of it, each organization decides.
     allowPasskeys: policy.allowPasskeys && ofInstance.allowPasskeys !== false,
+    trustedBrowserDays: Math.min(ofInstance.trustedBrowserDays ?? 0, own.trustedBrowserDays ?? Infinity),
     secondFactors: narrowed(narrowed(secondFactors, ofInstance), own),
     keepSignedIn: ofInstance.keepSignedIn
       ? stricter(ofInstance.keepSignedIn, policy.keepSignedIn)

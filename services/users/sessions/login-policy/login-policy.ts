@@ -19,6 +19,8 @@ export interface LoginPolicy {
   forceMfaOfAdministrators: boolean
   /** Those that serve as one. */
   secondFactors: readonly FactorKind[]
+  /** For so many days a browser whose person says so is not asked for a second factor again. 0: nobody says so. */
+  trustedBrowserDays: number
   /** People may register themselves. */
   allowRegister: boolean
   /** A request without a token gets no code for a forgotten password. */
@@ -53,6 +55,7 @@ export const defaultPolicy: PersonPolicy = {
   allowPasskeys: false,
   forceMfa: false,
   secondFactors,
+  trustedBrowserDays: 0,
   allowRegister: false,
   hidePasswordReset: false,
   tellOfSignIns: true,
@@ -90,13 +93,14 @@ export function ownFactors(human: Human | undefined): OwnFactors {
  * What is still to be checked, in the order in which pages ask: of each list, one kind suffices. A user with second
  * factors of their own is asked for one of them, whatever the policy. A passkey opens a session where its authenticator
  * made sure of the person, and is two factors then. `now`: where a second factor is asked for again after a time. Without
- * it, it counts however old it is, as in what an application has already.
+ * it, it counts however old it is, as in what an application has already. `standsIn`: the second factor for which a trusted
+ * browser stands.
  */
 export function missingFactors(
   policy: Demands,
   own: OwnFactors,
   checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at'>[],
-  now?: Date,
+  { now, standsIn }: { now?: Date | undefined; standsIn?: FactorKind | undefined } = {},
 ): FactorKind[][] {
   const lifetime = policy.secondFactorCheckLifetime * 1000
   const young = checked.filter(({ at }) => !now || now.getTime() - at.getTime() <= lifetime)
@@ -109,7 +113,8 @@ export function missingFactors(
     .map((kind): FactorKind[] => [kind, ...(policy.allowPasskeys ? ['passkey' as const] : [])])
   const second = askedSecondFactors(policy, own)
   // Another one than these does not count: who set up an app is not to be passed by the mailbox.
-  return second.length === 0 || young.some(({ kind }) => second.includes(kind)) ? first : [...first, second]
+  const isPassed = second.some((kind) => young.some((factor) => factor.kind === kind) || kind === standsIn)
+  return second.length === 0 || isPassed ? first : [...first, second]
 }
 
 type Demands = Pick<

@@ -7,6 +7,9 @@ import type {
 import type { Call } from '#lib/rpc/headers'
 import type { Paging } from '#lib/search/cursor'
 import { search } from '#lib/search/search'
+import type { User } from '../../directory/events/user.ts'
+import { endOfTrust } from '../browsers/trusted-browser.ts'
+import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import type { Context } from '../../context.ts'
 import { findLastSignIns } from '../records/show-sign-ins.ts'
 import { sessionSinceOpen } from '../../directory/organizations/in-open-organization.ts'
@@ -41,7 +44,8 @@ async function searchSessions(
     call,
     columns: sql`
       t.session_id as id, t.expires_at as "expirationDate", b.used_at as "lastUseDate",
-      (select created_at from aggregates a where a.type = 'session' and a.id = t.session_id) as "creationDate"
+      (select created_at from aggregates a where a.type = 'session' and a.id = t.session_id) as "creationDate",
+      (select state ->> 'trustId' from aggregates a where a.type = 'session' and a.id = t.session_id) as "trustId"
     `,
     from: sql`tokens t`,
     // A session has one browser, if any.
@@ -51,12 +55,18 @@ async function searchSessions(
     // The ids are UUIDs of version 7, which hold the time.
     order: { by: [{ column: sql`t.session_id collate "C"`, type: 'text' }], descending: true },
   })
-  const lastSignIns = await findLastSignIns(
-    context,
-    userId,
-    rows.map(({ id }) => id),
-  )
-  const sessions = rows.map(({ id, creationDate, expirationDate, lastUseDate }) => ({
+  const [lastSignIns, user] = await Promise.all([
+    findLastSignIns(
+      context,
+      userId,
+      rows.map(({ id }) => id),
+    ),
+    context.store.load<User>('user', userId),
+  ])
+  const policy = user?.state.human?.trustedBrowsers && (await loadLoginPolicy(context, user.organizationId))
+  const trustedUntil = (id: string, trustId: string | null) =>
+    policy && endOfTrust(user.state.human, { sessionId: id, trustId }, policy, user.readAt)
+  const sessions = rows.map(({ id, creationDate, expirationDate, lastUseDate, trustId }) => ({
     id,
     sessionId: id,
     creationDate,
@@ -65,6 +75,7 @@ async function searchSessions(
     inBrowser: lastUseDate !== null,
     lastUseDate: lastUseDate ?? undefined,
     lastSignIn: lastSignIns.get(id),
+    trustedUntil: trustedUntil(id, trustId),
   }))
   return { sessions, nextCursor, total }
 }
@@ -75,4 +86,5 @@ interface SessionRow {
   expirationDate: Date
   /** Null: it is none of a browser. */
   lastUseDate: Date | null
+  trustId: string | null
 }

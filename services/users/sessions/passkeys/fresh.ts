@@ -48,7 +48,9 @@ export async function requireFreshFactor(context: Context, call: Call): Promise<
   if (!session || !user || session.state.ended || session.state.userId !== caller.userId) throw notFresh
   const checked = checkedAt(session.state)
   const last = lastFirstFactor(checked)
+  // A trusted browser stands in for nothing here.
+  const { trustId: _, ...proved } = session.state
   const isFresh = last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
-  if (!isFresh || missingMethods(policy, user.state, session.state, now).length > 0) throw notFresh
+  if (!isFresh || missingMethods(policy, user.state, proved, now).length > 0) throw notFresh
   if (provedMailboxAlone(user.state.human, checked)) throw mailboxAlone()
 }

@@ -78,13 +78,14 @@ function notMeButton({ text }: Language, sessionId: string, about: string): Html
 
 function sessionText(language: Language, session: Session): Html {
   const { text } = language
-  const { isCurrent, inBrowser, creationDate, lastUseDate, expirationDate, lastSignIn } = session
+  const { isCurrent, inBrowser, creationDate, lastUseDate, expirationDate, trustedUntil, lastSignIn } = session
   const kind = isCurrent ? text.thisBrowser : inBrowser ? text.someBrowser : text.someProgram
   const named = lastSignIn?.client?.browser
   const facts = [
     creationDate && fill(text.sessionBegan, { time: moment(language, creationDate) }),
     lastUseDate && fill(text.sessionUsed, { time: moment(language, lastUseDate) }),
     expirationDate && fill(text.sessionEnds, { time: moment(language, expirationDate) }),
+    trustedUntil && fill(text.sessionTrusted, { time: moment(language, trustedUntil) }),
     fromText(language, lastSignIn?.client),
   ]
   return html`${(isCurrent || !named) && html`<strong>${kind}</strong>`}${isCurrent && named && ' · '}

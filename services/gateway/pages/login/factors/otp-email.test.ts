@@ -43,6 +43,7 @@ function show(isSent: boolean, error: ReasonName, applicationName: string) {
     ways: [],
     maySetUp: false,
     mayPassOver: false,
+    trustDays: 0,
   }
   const { body } = otpEmailPage(shown, { ...page, error: Reason[`CODE_ERROR_${error}`] })
   return { body, buttons: [...body.matchAll(/name="action" value="([^"]*)"/g)].map(([, action]) => action) }

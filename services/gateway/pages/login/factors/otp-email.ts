@@ -4,6 +4,7 @@ import { fill, html, type Part } from '../html.ts'
 import { duration } from '../language.ts'
 import { type Document, frame } from '../shell.ts'
 import type { TextKey } from '../texts.ts'
+import { trustBox } from './trust-box.ts'
 import { waysOut } from './ways-out.ts'
 
 /** What a page says of a code before. */
@@ -49,7 +50,7 @@ export function otpEmailPage(shown: Shown, page: CodePage): Document {
   return frame(language, title, content, message && !isDeadEnd ? { windowTitle: fill(text.problem, { title }) } : {})
 }
 
-function codeField({ language: { text } }: Shown, { error }: CodePage): Part {
+function codeField({ language: { text } }: Shown, { error, trustDays }: CodePage): Part {
   const isWrong = error === CodeError.CODE_ERROR_WRONG
   return html`<label for="code">${text.mailedCode}</label>
     <input
@@ -67,6 +68,7 @@ function codeField({ language: { text } }: Shown, { error }: CodePage): Part {
       autofocus
     />
     <p id="code-hint" class="hint">${text.codeHint}</p>
+    ${trustBox(text, trustDays)}
     <button name="action" value="check">${text.goOn}</button>
     <button class="text" name="action" value="send" formnovalidate>${text.mailOtherCode}</button>`
 }

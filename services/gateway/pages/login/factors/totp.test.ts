@@ -31,6 +31,7 @@ const code = (way: FactorWay, ways: FactorWay[], error: Reason = Reason.CODE_ERR
   error,
   retryAfter: 40,
   mayPassOver: false,
+  trustDays: 0,
 })
 
 // In order: Enter presses the first.

@@ -4,6 +4,7 @@ import { fill, html, type Part } from '../html.ts'
 import { duration } from '../language.ts'
 import { type Document, frame } from '../shell.ts'
 import { problems } from './otp-email.ts'
+import { trustBox } from './trust-box.ts'
 import { waysOut } from './ways-out.ts'
 
 /** A page with one field, for a code that the person has. */
@@ -25,7 +26,7 @@ export function typedCodePage(
       shown,
       '/code',
       html`<input type="hidden" name="factor" value="${factor}" />
-        ${!isLocked && html`${field} <button name="action" value="check">${text.goOn}</button>`}
+        ${!isLocked && html`${field} ${trustBox(text, page.trustDays)} <button name="action" value="check">${text.goOn}</button>`}
         ${waysOut(shown, { ways: page.ways, mayPassOver: page.mayPassOver, isMain: isLocked })}`,
     )}`
   return frame(language, title, content, message ? { windowTitle: fill(text.problem, { title }) } : {})

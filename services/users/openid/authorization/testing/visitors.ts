@@ -117,6 +117,8 @@ let address = 0
 /** Somebody at a browser, which keeps its cookie and follows redirects to pages of Roster's own. */
 export class Visitor {
   cookie = ''
+  /** The cookie of a trusted browser. */
+  trust = ''
   readonly users: TestUsers
   readonly address = `2001:db8:${(address++).toString(16)}::`
 
@@ -131,6 +133,7 @@ export class Visitor {
 
   protected keep(answer: PageAnswer): PageAnswer {
     if (answer.newBrowser !== '') this.cookie = answer.newBrowser
+    if (answer.newTrust) this.trust = answer.newTrust
     return answer
   }
 
@@ -167,7 +170,11 @@ export class Visitor {
     { loginName = '', password = '', keep = '', action = 'sign-in', browser = this.cookie },
   ): Promise<PageAnswer> {
     return this.keep(
-      await signIn(this.users, { browser, requestId, formToken, loginName, password, keep, action }, this.call()),
+      await signIn(
+        this.users,
+        { browser, requestId, formToken, loginName, password, keep, action, trust: this.trust },
+        this.call(),
+      ),
     )
   }
 

@@ -4,7 +4,7 @@ import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import type { RequestRow } from '../../../openid/request/request-row.ts'
 import { whyNot } from '../../../sessions/factors/otp-email/otp-email.ts'
 import { secondsUntil } from '../pages.ts'
-import { mayBeSetUp, mayPassOver, otherWays } from './ways.ts'
+import { mayBeSetUp, mayPassOver, otherWays, trustDays } from './ways.ts'
 
 /** The page of a code by mail. It is mailed once it is asked for: no GET does so. */
 export function otpEmailPage(
@@ -26,6 +26,7 @@ export function otpEmailPage(
       ways: otherWays(person, 'otp-email'),
       maySetUp: mayBeSetUp(person),
       mayPassOver: mayPassOver(person),
+      trustDays: trustDays(person, 'otp-email'),
     },
   })
 }

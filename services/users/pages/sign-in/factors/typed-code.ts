@@ -4,7 +4,7 @@ import { show } from '../../../openid/authorization/answer.ts'
 import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import type { RequestRow } from '../../../openid/request/request-row.ts'
 import { secondsUntil } from '../pages.ts'
-import { mayPassOver, otherWays, wayOf } from './ways.ts'
+import { mayPassOver, otherWays, trustDays, wayOf } from './ways.ts'
 
 /** The page of a code that the person has: of an app, or a recovery code. */
 export function typedCodePage(
@@ -22,6 +22,7 @@ export function typedCodePage(
       retryAfter: secondsUntil(code.retryAt, now),
       ways: otherWays(person, kind),
       mayPassOver: mayPassOver(person),
+      trustDays: trustDays(person, kind),
     },
   })
 }

@@ -4,6 +4,7 @@ import type { ContextLack } from '../../../openid/judge/authentication-context.t
 import type { Progress } from '../../../openid/request/request-row.ts'
 import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import { areSecond, maySetUp, provable } from '../../../sessions/factors/asked-first.ts'
+import { isWayOut } from '../../../sessions/factors/kinds.ts'
 import type { FactorKind } from '../../../sessions/events/session.ts'
 
 const ways: Partial<Record<FactorKind, FactorWay>> = {
@@ -39,6 +40,12 @@ export function mayBeSetUp(person: Candidate): boolean {
 export function askedContext({ verdict }: Pick<Candidate, 'verdict'>): ContextLack | undefined {
   const lack = 'missing' in verdict ? verdict.missing[0] : undefined
   return lack && 'acr' in lack && lack.acr ? lack : undefined
+}
+
+/** Days for which the browser need not be asked for this again. 0: it is always asked, as for what an application wants. */
+export function trustDays(person: Candidate, kind: SecondFactorKind): number {
+  const isOffered = lackedSecondFactors(person).includes(kind) && !askedContext(person) && !isWayOut(kind)
+  return isOffered ? person.signedInUser.policy.trustedBrowserDays : 0
 }
 
 /** Whether the application is answered without it, too. */

@@ -471,7 +471,7 @@ function codePage(page: Awaited<ReturnType<Visitor['begin']>>) {
 class Visitor extends Anyone {
   /** Sends a code, and returns the page after it. */
   async code({ requestId, formToken }: { requestId: string; formToken: string }, code: string, action = 'check') {
-    const request = { browser: this.cookie, requestId, formToken, code, action, factor: '' }
+    const request = { browser: this.cookie, requestId, formToken, code, action, factor: '', trust: '', trusts: '' }
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
   }
 }

@@ -115,7 +115,16 @@ export class Visitor extends Anyone {
   }
 
   async mail({ requestId, formToken }: PageAnswer) {
-    const request = { browser: this.cookie, requestId, formToken, code: '', action: 'by-mail', factor: '' }
+    const request = {
+      browser: this.cookie,
+      requestId,
+      formToken,
+      code: '',
+      action: 'by-mail',
+      factor: '',
+      trust: '',
+      trusts: '',
+    }
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
   }
 
