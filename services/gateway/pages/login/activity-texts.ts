@@ -9,7 +9,7 @@ const en = {
   furtherSignIns: 'Earlier sign-ins',
   firstSignIns: 'The latest sign-ins',
   notMe: 'This wasn’t me',
-  notMeHint: '“This wasn’t me” signs out there, takes from apps what they have by it, and asks you for a new password.',
+  notMeHint: '“This wasn’t me” signs out there and asks you for a new password, which takes from apps what they have.',
   disowned: 'It is signed out there. Somebody may know your password, so choose a new one.',
 }
 
@@ -25,7 +25,7 @@ const de: typeof en = {
   firstSignIns: 'Die neuesten Anmeldungen',
   notMe: 'Das war ich nicht',
   notMeHint:
-    '„Das war ich nicht“ meldet dort ab, nimmt Apps, was sie dadurch haben, und fragt Sie nach einem neuen Passwort.',
+    '„Das war ich nicht“ meldet dort ab und fragt Sie nach einem neuen Passwort, das Apps nimmt, was sie haben.',
   disowned: 'Dort ist jetzt abgemeldet. Jemand kennt vielleicht Ihr Passwort: Wählen Sie ein neues.',
 }
 

@@ -255,9 +255,17 @@ function withFactor({ secondFactors = [], factorsAdded = {}, ...human }: Human, 
   }
 }
 
-/** Whether a person without a password may still choose one by this invitation. */
+/**
+ * Whether a person without a password may still choose one by this invitation. With a factor that the mailbox does not prove, it
+ * would be the mailbox that adds another one.
+ */
 export function isOpenInvite(human: Human | undefined, now: Date): human is Human & { invite: Invite } {
-  return isAlive(human?.invite, now)
+  return isAlive(human?.invite, now) && !hasOwnFactor(human)
+}
+
+/** Whether a person has a factor that the mailbox does not prove: a passkey, a security key, an app. */
+export function hasOwnFactor({ passkeys = [], secondFactors = [] }: Partial<Human> = {}): boolean {
+  return passkeys.length > 0 || secondFactors.some((kind) => kind !== 'otp-email')
 }
 
 function withTakeBack(

@@ -5,7 +5,7 @@ import type { Keyring } from '#lib/encryption/keys'
 import type { Call } from '#lib/rpc/headers'
 import { RosterError } from '#lib/errors'
 import type { Context } from '../../context.ts'
-import type { Invite } from '../events/human.ts'
+import { hasOwnFactor, type Invite } from '../events/human.ts'
 import { type User, type UserEvent, userKey } from '../events/user.ts'
 import { findUserById } from '../login-names/login-user.ts'
 import { mayStillActOn } from '../may-act-on.ts'
@@ -43,7 +43,7 @@ export async function findRightInvite(
 export async function mayUseInvite(context: Context, userId: string, call: Call): Promise<boolean> {
   const found = await findUserById(context, userId)
   const { invite, emailSetBy } = found?.state.human ?? {}
-  if (!found || found.hash !== null || !invite) return false
+  if (!found || found.hash !== null || !invite || hasOwnFactor(found.state.human)) return false
   return mayStillActOn(context, [invite.invitedBy, invite.askedBy, emailSetBy], userId, call)
 }
 
@@ -74,5 +74,9 @@ export function provedByInvite({ codeId, delivery, askedBy, vouchedOn }: Invite)
 
 /** FAILED_PRECONDITION PASSWORD_SET. */
 export function passwordSet(): RosterError {
-  return new RosterError('FAILED_PRECONDITION', 'PASSWORD_SET', 'The user has a password already.')
+  return new RosterError(
+    'FAILED_PRECONDITION',
+    'PASSWORD_SET',
+    'The user has a password, a passkey or an authenticator app already.',
+  )
 }

@@ -145,6 +145,8 @@ function selectAccount(request: RequestFacts | undefined): Lack[] {
 
 // It lets in, and proves nothing: who changes an account proves who it is anew.
 function standIn(isNew: boolean, { session, authorization, request }: Facts, application: ApplicationCopy) {
+  // What acts in Roster may change the account, too, or that of others.
+  if (application.oidc?.rosterApi) return undefined
   if (!isNew) return authorization!.standsIn
   const changes = isRoster(application) && request!.maxAge !== undefined
   return changes ? undefined : session!.standsIn

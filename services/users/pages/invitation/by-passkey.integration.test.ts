@@ -15,9 +15,12 @@ import {
   newPerson,
   openWorld,
   origin,
+  reasonOf,
+  register,
   users,
   Visitor,
 } from '../../sessions/factors/passkey/testing/world.ts'
+import { createPasskeyRegistrationLink } from '../../sessions/operations/passkeys/create-passkey-registration-link.ts'
 import { acceptInvitation } from '../operations/accept-invitation.ts'
 import { openInvitation } from '../operations/open-invitation.ts'
 import { addInvitation } from './add-invitation.ts'
@@ -134,6 +137,22 @@ test('a user who is invited takes part by a passkey, and the invitation is used 
   const user = await users.store.load<User>('user', link.id)
   expect(user!.state.human).toMatchObject({ passkeys: [{ credentialId: authenticator.id }] })
   expect((await findLoginUser(users, link.userName, call()))!.hash).toBeNull()
+})
+
+test('an invitation is over for who has a passkey by then: the mailbox alone adds none', async () => {
+  const [link, visitor] = [await inviteUser(), guest()]
+  const page = await visitor.open(link)
+  const medium = { $case: 'returnCode', value: {} } as const
+  const { code } = await createPasskeyRegistrationLink.handle(users, { userId: link.id, medium }, call())
+  const own = new Authenticator(origin)
+  await register({ userId: link.id, userName: link.userName }, own, {}, call(), code)
+  await visitor.accept(page, { credential: make(new Authenticator(origin), page) })
+  await visitor.accept(page, { password: 'a password of somebody' })
+  const user = await users.store.load<User>('user', link.id)
+  expect(user!.state.human!.passkeys).toMatchObject([{ credentialId: own.id }])
+  expect((await findLoginUser(users, link.userName, call()))!.hash).toBeNull()
+  const request = { userId: link.id, verification: { $case: 'returnCode' as const, value: {} } }
+  expect(await reasonOf(createInviteCode.handle(users, request, byInviter()))).toBe('PASSWORD_SET')
 })
 
 test('what the device made is refused in a sentence where it could not serve, and a password remains', async () => {

@@ -15,6 +15,7 @@ import {
   Visitor as Anyone,
 } from '../../openid/authorization/testing/visitors.ts'
 import { issueToken } from '../../openid/operations/issue-token.ts'
+import { disownSession } from '../../pages/account/disown-session.ts'
 import { checkCode } from '../../pages/operations/check-code.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { addApp, type App, call, newPerson, type Person, setPolicy, signIn } from '../factors/testing/second-factors.ts'
@@ -118,6 +119,16 @@ test('an application that asks for two factors, and a change of the account, ask
   // What is proved for an application does not make the browser a trusted one.
   expect([outcomeOf(page), page.answer?.value]).toMatchObject(['factorCode', { trustDays: 0 }])
   expect(outcomeOf(await visitor.again(own))).toBe('in')
+  // What acts in Roster could change the account as well.
+  const authMethodType = OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE
+  await noteApplication(
+    users,
+    'inside',
+    { firstParty: true, authMethodType, rosterApi: true },
+    { organizationId: 'acme' },
+  )
+  expect(outcomeOf(await visitor.again(own, { clientId: 'inside' }))).toBe('factorCode')
+  expect(outcomeOf(await visitor.again(own))).toBe('in')
   expect(outcomeOf(await visitor.account())).toBe('account')
   for (const section of ['password', 'email', 'authenticator', 'passkeys', 'removal'])
     expect(outcomeOf(await visitor.account({ section }))).toBe('factorCode')
@@ -177,15 +188,27 @@ test('nobody is offered it where the policy does not allow it, and an organizati
   await setPolicy(users, {}, 'acme')
 })
 
-test('the end of a session on the page of the account ends it, too', async () => {
-  const { own, visitor } = await trusted()
-  const { trust } = visitor
-  await visitor.again(own)
-  const elsewhere = new Visitor(users)
-  expect(outcomeOf(await elsewhere.again(own, {}, trust))).toBe('in')
-  const page = await elsewhere.account({ section: 'activity' })
-  const sessions = page.answer?.$case === 'account' ? page.answer.value.sessions!.sessions : []
-  expect(sessions.map(({ trustedUntil }) => trustedUntil !== undefined)).toEqual(sessions.map(() => true))
-  await elsewhere.endSession(page, sessions.find(({ isCurrent }) => !isCurrent)!.id)
-  expect(outcomeOf(await visitor.again(own, {}, trust))).toBe('factorCode')
-})
+test.each(['the end of a session', 'that it was somebody else'])(
+  '%s, on the page of the account, ends it, too',
+  async (what) => {
+    const { own, visitor } = await trusted()
+    const { trust } = visitor
+    await visitor.again(own)
+    const elsewhere = new Visitor(users)
+    expect(outcomeOf(await elsewhere.again(own, {}, trust))).toBe('in')
+    const page = await elsewhere.account({ section: 'activity' })
+    const sessions = page.answer?.$case === 'account' ? page.answer.value.sessions!.sessions : []
+    expect(sessions.map(({ trustedUntil }) => trustedUntil !== undefined)).toEqual(sessions.map(() => true))
+    const { id: sessionId } = sessions.find(({ isCurrent }) => !isCurrent)!
+    if (what === 'the end of a session') await elsewhere.endSession(page, sessionId)
+    else {
+      const { formToken, uiLocales } = page
+      await disownSession(
+        users,
+        { browser: elsewhere.cookie, userId: own.userId, formToken, uiLocales, sessionId },
+        call(),
+      )
+    }
+    expect(outcomeOf(await visitor.again(own, {}, trust))).toBe('factorCode')
+  },
+)

@@ -10,7 +10,7 @@ import type { Context } from '../../../context.ts'
 import { passwordSet } from '../../passwords/invite-code.ts'
 import { checkVerification, codeRequested, requestCode, templateOf } from '../../email/verification.ts'
 import type { NewMail } from '../../email/new-mail.ts'
-import { withinAnHour } from '../../events/human.ts'
+import { hasOwnFactor, withinAnHour } from '../../events/human.ts'
 import { humanOf, passwordOf, type User, type UserEvent } from '../../events/user.ts'
 import { findUserById } from '../../login-names/login-user.ts'
 import { vouching } from '../../login-names/vouching.ts'
@@ -56,7 +56,8 @@ export async function invite(
       const human = humanOf(state)
       if (!isActive(state) || !isOpen(status)) throw notActive()
       // Every change of the password raises its number.
-      if (!seen || seen.hash !== null || passwordOf(state) !== passwordOf(seen.state)) throw passwordSet()
+      if (!seen || seen.hash !== null || hasOwnFactor(human) || passwordOf(state) !== passwordOf(seen.state))
+        throw passwordSet()
       const former = human.invite?.delivery === 'pending' ? human.invite : undefined
       if (isAgain && !former) throw notInvited()
       if (human.invite) throttle(withinAnHour(human.invites ?? [], now), mostAnHour, 3600, now, 'CODE_THROTTLED')

@@ -90,10 +90,16 @@ export const optionsOf = ({
   (options as { publicKey: CreationOptions & { authenticatorSelection: object; excludeCredentials: object[] } })
     .publicKey
 
-export async function register(person: Person, authenticator: Authenticator, lies: Lies = {}, own?: Call) {
+export async function register(
+  person: Person,
+  authenticator: Authenticator,
+  lies: Lies = {},
+  own?: Call,
+  code?: { id: string; code: string },
+) {
   const caller = own ?? (await signedIn(person))
   const { userId } = person
-  const begun = await registerPasskey.handle(users, { userId, code: undefined, authenticator: 0, domain: '' }, caller)
+  const begun = await registerPasskey.handle(users, { userId, code, authenticator: 0, domain: '' }, caller)
   const publicKeyCredential = authenticator.create(optionsOf(begun), lies)
   const { passkeyId } = begun
   await verifyPasskeyRegistration.handle(users, { userId, passkeyId, publicKeyCredential, passkeyName: 'key' }, caller)
