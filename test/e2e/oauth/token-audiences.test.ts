@@ -140,6 +140,8 @@ test('what the servers of the project learn of a token of a person', async () =>
     aud: [projectId],
     iss: expect.any(String),
     organization: person.organization,
+    acr: 'urn:roster:acr:1',
+    auth_time: expect.any(Number),
     ...own,
   })
   expect(about.exp - about.iat).toBe(900)
