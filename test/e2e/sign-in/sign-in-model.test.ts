@@ -47,7 +47,11 @@ test(
           passed = before + seconds
           await shiftClock(sql as never, `${passed} seconds`, 'roster_users')
         }
-        const began = await setPlace(house && { ...house.machine, url, mailbox: house.servers.mailboxUrl }, sql && wait)
+        const began = await setPlace(
+          house && { ...house.machine, url, mailbox: house.servers.mailboxUrl },
+          sql && wait,
+          before,
+        )
         await fc.asyncModelRun(() => began, chosen)
         const { model, real } = began
         for (const each of model.authorizations) if (each.redeemed !== undefined) await expectUse(model, real, each)

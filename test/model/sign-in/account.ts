@@ -4,7 +4,7 @@ import type { Shown } from '../../examples/sign-in.ts'
 import { readPage } from '../../examples/sign-in-kinds.ts'
 import { command, type SignInCommand } from './command.ts'
 import type { Place } from './place.ts'
-import { isAlive, maySignIn, type Model, people, type Session } from './rules.ts'
+import { isAlive, lacksFactor, maySignIn, type Model, people, type Session } from './rules.ts'
 
 const browser = fc.nat(1)
 
@@ -87,7 +87,9 @@ export const account: fc.Arbitrary<SignInCommand>[] = [endSession, ownAccount]
 /** Who is signed in, in a browser, if nobody else is. */
 function theOnly(model: Model, browser: number): Session | undefined {
   const [session, ...others] = people(model, model.browsers[browser]!)
-  return session && others.length === 0 && maySignIn(model.users[session.user]) ? session : undefined
+  return session && others.length === 0 && maySignIn(model.users[session.user]) && !lacksFactor(model, session)
+    ? session
+    : undefined
 }
 
 function expectKind(shown: Shown, kind: string): void {

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { Secret, TOTP } from 'otpauth'
 import { expect } from 'vitest'
 import type { Operation } from '../../examples/contract.ts'
 import { unique } from '../../examples/people.ts'
@@ -133,6 +134,25 @@ const signOut = command('sign out', fc.record({ user, everywhere: fc.boolean() }
   },
 })
 
+/** With it go the recovery codes. Whoever has it is asked for it, at what came before as well. */
+export const changeApp = command('add or remove an app', fc.record({ user }), {
+  check: ({ users }, { user }) => !isRemoved(users[user]) && !users[user].locked,
+  async run({ users, time }, { act, people, before }, { user }) {
+    const known = users[user]
+    const { userId } = people[user]
+    if (known.hasApp) await act('RemoveTOTP', { userId })
+    else {
+      const { secret } = await act('RegisterTOTP', { userId })
+      const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({
+        timestamp: Date.now() + (before + time) * 1000,
+      })
+      await act('VerifyTOTPRegistration', { userId, code })
+      people[user].codes = (await act('GenerateRecoveryCodes', { userId })).recoveryCodes
+    }
+    known.hasApp = !known.hasApp
+  },
+})
+
 const wait = command('wait', fc.record({ seconds: fc.constantFrom(61, 61, 3660, 31 * 86_400) }), {
   async run(model, place, { seconds }) {
     if (!place.wait) return
@@ -151,5 +171,7 @@ export const changes: fc.Arbitrary<SignInCommand>[] = [
   closeOrganization,
   newPassword,
   signOut,
+  changeApp,
+  changeApp,
   wait,
 ]

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { account } from './account.ts'
-import { changes } from './changes.ts'
-import { decide, pages, signIn, visit } from './pages.ts'
+import { changeApp, changes } from './changes.ts'
+import { chooseRecoveryCode, decide, pages, signIn, useRecoveryCode, visit } from './pages.ts'
 import { register } from './register.ts'
 import { redeemCode, tokens, use } from './tokens.ts'
 
@@ -15,11 +15,18 @@ const one = fc.oneof(
 
 /** The way to a token, which few would find by chance. Where its steps do not fit, they are left out. */
 const way = fc.tuple(visit, signIn, decide, redeemCode, use)
+const wayOfTwo = fc.tuple(changeApp, visit, signIn, chooseRecoveryCode, useRecoveryCode, decide, redeemCode, use)
 
 export const commands = fc
-  .array(fc.oneof({ weight: 3, arbitrary: one.map((command) => [command]) }, { weight: 1, arbitrary: way }), {
-    minLength: 15,
-    maxLength: 30,
-    size: 'max',
-  })
+  .array(
+    fc.oneof(
+      { weight: 3, arbitrary: one.map((command) => [command]) },
+      { weight: 1, arbitrary: fc.oneof(way, way, wayOfTwo) },
+    ),
+    {
+      minLength: 15,
+      maxLength: 30,
+      size: 'max',
+    },
+  )
   .map((parts) => parts.flat())

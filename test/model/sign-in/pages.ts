@@ -82,7 +82,16 @@ export const signIn = onPage(
       let session = people(model, browser).find((each) => each.user === user)
       const { signOuts, organizationClosings } = model.users[user]
       if (!session) {
-        session = { user, began: model.tick, checked: 0, until: 0, signOuts, organizationClosings, ended: false }
+        session = {
+          user,
+          began: model.tick,
+          checked: 0,
+          until: 0,
+          signOuts,
+          organizationClosings,
+          ended: false,
+          second: false,
+        }
         browser.sessions = [...browser.sessions.filter((each) => each.user !== user), session]
       }
       Object.assign(session, { checked: model.tick, until: model.time + lifetimes.session })
@@ -105,6 +114,46 @@ function comesAgain(
   const isRight = right && user === given.user && maySignIn(model.users[user])
   if (!isRight) model.failures++
   return isRight && given.redeemed === undefined
+}
+
+export const chooseRecoveryCode = onPage(
+  'choose a recovery code',
+  ['app code'],
+  {},
+  {
+    fill: () => ({ action: 'by-recovery-code' }),
+    apply(model, index, { request }) {
+      if (next(model, model.browsers[index]!, request).kind === 'app code') request.way = 'recovery code'
+    },
+  },
+)
+
+/** Each counts once. */
+export const useRecoveryCode = onPage(
+  'use a recovery code',
+  ['recovery code'],
+  {},
+  {
+    check: (page, _drawn, model) => mayTry(model, page),
+    fill: (place, _drawn, _shown, { request }) => ({
+      action: 'check',
+      code: place.people[request.session!.user].codes.shift()!,
+    }),
+    apply(model, index, { request }) {
+      const { kind, session } = next(model, model.browsers[index]!, request)
+      if (kind !== 'recovery code') return
+      model.users[session!.user].usedCodes.push(model.time)
+      session!.second = true
+      proceed(request, { session, choseAccount: true })
+    },
+  },
+)
+
+// Right ones count, too. Of a person who was replaced on the page meanwhile, nobody knows whose code it would be.
+function mayTry(model: Model, { request }: Page): boolean {
+  const { session } = request
+  if (!session || !model.users[session.user].hasApp) return false
+  return model.users[session.user].usedCodes.filter((at) => at > model.time - 601).length < 4
 }
 
 const choose = onPage(
@@ -168,12 +217,24 @@ const reload = onPage('reload', undefined, {}, {})
 
 const often = [visit, signIn, visit, signIn, decide]
 
-export const pages: fc.Arbitrary<SignInCommand>[] = [...often, ...often, signIn, decide, choose, silent, leave, reload]
+const second = [chooseRecoveryCode, chooseRecoveryCode, useRecoveryCode, useRecoveryCode]
+
+export const pages: fc.Arbitrary<SignInCommand>[] = [
+  ...often,
+  ...often,
+  ...second,
+  signIn,
+  decide,
+  choose,
+  silent,
+  leave,
+  reload,
+]
 
 /** What a page does with its form: `fill` fills it in, and `apply` says what that does to an open request. */
 interface OnPage<Drawn> {
   check?(page: Page, drawn: Drawn, model: Model): boolean
-  fill?(place: Place, drawn: Drawn, shown: Shown): Record<string, string>
+  fill?(place: Place, drawn: Drawn, shown: Shown, page: Page): Record<string, string>
   apply?(model: Model, browser: number, page: Page, drawn: Drawn): void
 }
 
@@ -203,7 +264,7 @@ function onPage<Drawn extends object>(
         const real = place.browsers[drawn.browser]!
         const before = place.shown.get(seen)!
         const shown = fill
-          ? await real.submit(before, fill(place, drawn, before))
+          ? await real.submit(before, fill(place, drawn, before, seen))
           : await real.visit(formOf(before.body)!.action.replace(/\/(account|decision)$/, ''))
         const isOpen = request.answer === undefined && model.time < request.until
         if (again) {
@@ -224,7 +285,7 @@ function onPage<Drawn extends object>(
 
 /** What was known of a request counts no more, but for this. */
 function proceed(request: Request, known: Pick<Request, 'session' | 'choseAccount' | 'asksName'>): void {
-  for (const name of ['session', 'choseAccount', 'asksName', 'failed', 'decision'] as const) delete request[name]
+  for (const name of ['session', 'choseAccount', 'asksName', 'failed', 'decision', 'way'] as const) delete request[name]
   Object.assign(request, known)
 }
 
@@ -286,6 +347,7 @@ function compare(
     session,
     openid: scopes.includes('openid'),
     offline: scopes.includes('offline_access'),
+    second: session.second,
     at: Date.now() / 1000 + model.time,
     stoodOn: standsOn(model, session.user, application),
   }

@@ -15,7 +15,7 @@ export interface Place {
   /** People of both organizations who do nothing: by them it shows what users knows by now. */
   witnesses: { home: string; abroad: string }
   projectId: string
-  people: Record<Name, { userId: string; userName: string; password: string }>
+  people: Record<Name, { userId: string; userName: string; password: string; codes: string[] }>
   applications: Record<Application, ExampleApplication>
   browsers: ReturnType<typeof openBrowser>[]
   shown: WeakMap<Page, Shown>
@@ -24,12 +24,15 @@ export interface Place {
   mailbox: string | undefined
   /** Lets so many seconds pass. Undefined where others need the time as it is. */
   wait: ((seconds: number) => Promise<void>) | undefined
+  /** Seconds that had passed so when the case began. */
+  before: number
 }
 
 /** Two people of two organizations, two applications and two browsers. */
 export async function setPlace(
   house: { url: string; token: string; mailbox: string | undefined } | undefined,
   wait: Place['wait'],
+  before = 0,
 ): Promise<{ model: Model; real: Place }> {
   const { url, adminToken, mailboxUrl } = inject('roster')
   const { token, mailbox, ...at } = house ?? { url, token: adminToken, mailbox: mailboxUrl }
@@ -41,7 +44,7 @@ export async function setPlace(
     const [userName, password] = [unique('human'), unique('Password')]
     const email = { email: uniqueEmail(), isVerified: true }
     const { userId } = await act('AddHumanUser', { userName, profile, email, password }, organization)
-    return { userId: userId as string, userName, password }
+    return { userId: userId as string, userName, password, codes: [] }
   }
   const addApplication = async (more: object, ofProject: object) => {
     const { id: projectId } = await act('AddProject', { name: unique('Project'), ...ofProject }, home)
@@ -73,6 +76,7 @@ export async function setPlace(
     shown: new WeakMap(),
     given: new WeakMap(),
     wait,
+    before,
   }
   return { model: newModel(), real }
 }
@@ -85,6 +89,8 @@ function newModel(): Model {
     signOuts: 0,
     organizationIsOpen: true,
     organizationClosings: 0,
+    hasApp: false,
+    usedCodes: [],
   })
   const application = () => ({ isOpen: true, closings: 0, closedBy: '' })
   const consent = () => ({ given: false, scopes: [], withdrawals: 0 })

@@ -28,6 +28,10 @@ export interface User {
   /** Of the organization. What began before a closing is over. */
   organizationIsOpen: boolean
   organizationClosings: number
+  /** An authenticator app, with recovery codes, of the user's own. */
+  hasApp: boolean
+  /** When recovery codes were used, of the last ten minutes: five count. */
+  usedCodes: number[]
 }
 
 export interface Browser {
@@ -47,6 +51,8 @@ export interface Session {
   signOuts: number
   organizationClosings: number
   ended: boolean
+  /** A second factor was checked. */
+  second: boolean
 }
 
 export interface Request {
@@ -62,6 +68,8 @@ export interface Request {
   asksName?: boolean
   /** A wrong password was typed. */
   failed?: boolean
+  /** The person chose a recovery code in place of the app. */
+  way?: 'recovery code'
   decision?: 'allowed' | 'denied'
   answer?: 'given' | 'cancelled'
   /** The password was right just now. */
@@ -83,6 +91,8 @@ export interface Authorization {
   session: Session
   openid: boolean
   offline: boolean
+  /** As its session was when it was given. */
+  second: boolean
   at: number
   stoodOn: string
   redeemed?: number
@@ -138,6 +148,7 @@ export function next(model: Model, browser: Browser, request: Request): Next {
   if (!chosen) return { kind: asksName || failed || here.length === 0 ? 'sign in' : 'no access' }
   if (!able.includes(chosen)) return { kind: 'no access' }
   if (prompt === 'select_account' && !request.choseAccount) return { kind: 'accounts' }
+  if (lacksFactor(model, chosen)) return { kind: request.way ?? 'app code', session: chosen }
   if (prompt === 'login' && chosen.checked < request.began) return { kind: 'password', session: chosen }
   const lacking = lackingScopes(model, chosen.user, request)
   if (lacking) return { kind: 'consent', session: chosen, lacking }
@@ -152,6 +163,11 @@ function lackingScopes(model: Model, user: Name, request: Request): string[] | u
   const consent = model.consents[`${user} ${application}`]
   const lacking = scopes.filter((scope) => !consent.scopes.includes(scope))
   return consent.given && lacking.length === 0 ? undefined : lacking
+}
+
+/** Whether a session, or what an application got by it, lacks a second factor now. */
+export function lacksFactor({ users }: Model, { user, second }: { user: Name; second: boolean }): boolean {
+  return users[user].hasApp && !second
 }
 
 function isKnown({ consents }: Model, user: Name, application: Application): boolean {
@@ -170,6 +186,7 @@ export function silently(model: Model, browser: Browser, application: Applicatio
   const asked = session ? [session] : here
   if (asked.some(({ user }) => !isKnown(model, user, application))) return { kind: 'answer', error: 'consent_required' }
   if (!session) return { kind: 'answer', error: 'login_required' }
+  if (lacksFactor(model, session)) return { kind: 'answer', error: 'login_required' }
   const lacking = lackingScopes(model, session.user, { application, scopes, prompt: 'none' } as Request)
   const left = scopes.filter((scope) => scope !== 'offline_access')
   if (lacking?.join() === 'offline_access') return { kind: 'answer', session, scopes: left }
@@ -189,7 +206,12 @@ export function standsOn(model: Model, user: Name, application: Application): st
   ])
 }
 
-/** Whether what an application has of a person opens anything. A code needs its session; so does what is not offline. */
+/** Whether what an application has of a person opens anything. */
+export function opens(model: Model, authorization: Authorization): boolean {
+  return stands(model, authorization) && !lacksFactor(model, authorization)
+}
+
+/** Whether nothing has ended it: it may lack a factor now. A code needs its session; so does what is not offline. */
 export function stands(model: Model, authorization: Authorization): boolean {
   const { user, application, session, offline, stoodOn, ended, redeemed } = authorization
   const needsSession = redeemed === undefined || !offline

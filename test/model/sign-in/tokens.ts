@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { redeem } from '../../examples/sign-in.ts'
 import { command, count, type SignInCommand } from './command.ts'
 import type { Place } from './place.ts'
-import { type Authorization, lifetimes, type Model, stands } from './rules.ts'
+import { type Authorization, lifetimes, type Model, opens, stands } from './rules.ts'
 
 /** By its age. */
 const which = fc.constantFrom(0, 0, 0, 1, 2, 3)
@@ -27,11 +27,12 @@ export const redeemCode = command(
       const given = place.given.get(authorization)!
       const more = wrong ? { code_verifier: 'x'.repeat(43) } : {}
       const { status, body } = await redeem(place.applications[application], given.code, more, place.url)
-      const works = !wrong && redeemed === undefined && age < lifetimes.code && stands(model, authorization)
+      const works = !wrong && redeemed === undefined && age < lifetimes.code && opens(model, authorization)
       expect({ status: status === 200, body }).toEqual({ status: works, body: expect.anything() })
       if (!works) {
-        // It comes with everything right, so it is over, whatever was the reason.
-        if (!wrong && model.applications[application].isOpen) authorization.ended = true
+        // It comes with everything right, so it is over, unless a factor alone is missing.
+        const lacks = redeemed === undefined && age < lifetimes.code && stands(model, authorization)
+        if (!wrong && !lacks && model.applications[application].isOpen) authorization.ended = true
         return
       }
       const sub = body.id_token === undefined ? undefined : decodeJwt(body.id_token).sub
@@ -51,10 +52,11 @@ const refresh = command('refresh', fc.record({ which }), {
     const more = { grant_type: 'refresh_token', refresh_token: given.refresh!, redirect_uri: '', code_verifier: '' }
     const { status, body } = await redeem(place.applications[authorization.application], '', more, place.url)
     const isLate = nowOf(model) - authorization.refreshed! >= lifetimes.refresh
-    const works = stands(model, authorization) && !isLate
+    const works = opens(model, authorization) && !isLate
     expect({ status: status === 200, body }).toEqual({ status: works, body: expect.anything() })
     if (!works) {
-      if (model.applications[authorization.application].isOpen) authorization.ended = true
+      if ((isLate || !stands(model, authorization)) && model.applications[authorization.application].isOpen)
+        authorization.ended = true
       return
     }
     authorization.refreshed = nowOf(model)
@@ -77,9 +79,9 @@ export async function expectUse(model: Model, place: Place, authorization: Autho
     const answer = await fetch(`${place.url}/oidc/v1/userinfo`, { headers })
     return answer.status === 200 ? ((await answer.json()) as { sub: string }).sub : 'refused'
   }
-  count(stands(model, authorization) ? 'token that counts' : 'token that is over')
+  count(opens(model, authorization) ? 'token that counts' : 'token that is over')
   const expected =
-    authorization.openid && stands(model, authorization) ? place.people[authorization.user].userId : 'refused'
+    authorization.openid && opens(model, authorization) ? place.people[authorization.user].userId : 'refused'
   await expect.poll(ask, { timeout: 3000 }).toBe(expected)
 }
 
