@@ -136,7 +136,9 @@ const signOut = command('sign out', fc.record({ user, everywhere: fc.boolean() }
 
 /** With it go the recovery codes. Whoever has it is asked for it, at what came before as well. */
 export const changeApp = command('add or remove an app', fc.record({ user }), {
-  check: ({ users }, { user }) => !isRemoved(users[user]) && !users[user].locked,
+  // The last one does not go while it is demanded.
+  check: ({ users }, { user }) =>
+    !isRemoved(users[user]) && !users[user].locked && !(users[user].needsApp && users[user].hasApp),
   async run({ users, time }, { act, people, before }, { user }) {
     const known = users[user]
     const { userId } = people[user]
@@ -150,6 +152,15 @@ export const changeApp = command('add or remove an app', fc.record({ user }), {
       people[user].codes = (await act('GenerateRecoveryCodes', { userId })).recoveryCodes
     }
     known.hasApp = !known.hasApp
+  },
+})
+
+/** Of Bob's organization. It counts at the next use of what there is. */
+export const changePolicy = command('demand an app, or no longer', fc.constant({}), {
+  async run({ users: { bob } }, { act, abroad }) {
+    const settings = bob.needsApp ? {} : { forceMfa: true, secondFactors: { types: ['SECOND_FACTOR_TYPE_OTP'] } }
+    await act('UpdateLoginPolicy', { settings }, abroad)
+    bob.needsApp = !bob.needsApp
   },
 })
 
@@ -173,5 +184,6 @@ export const changes: fc.Arbitrary<SignInCommand>[] = [
   signOut,
   changeApp,
   changeApp,
+  changePolicy,
   wait,
 ]

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { account } from './account.ts'
-import { changeApp, changes } from './changes.ts'
+import { changeApp, changePolicy, changes } from './changes.ts'
 import { chooseRecoveryCode, decide, pages, signIn, useRecoveryCode, visit } from './pages.ts'
 import { register } from './register.ts'
 import { redeemCode, tokens, use } from './tokens.ts'
@@ -16,12 +16,14 @@ const one = fc.oneof(
 /** The way to a token, which few would find by chance. Where its steps do not fit, they are left out. */
 const way = fc.tuple(visit, signIn, decide, redeemCode, use)
 const wayOfTwo = fc.tuple(changeApp, visit, signIn, chooseRecoveryCode, useRecoveryCode, decide, redeemCode, use)
+/** The policy changes while a person is on the way. */
+const wayOfPolicy = fc.tuple(changePolicy, visit, signIn, decide, changePolicy, redeemCode, use, changePolicy, use)
 
 export const commands = fc
   .array(
     fc.oneof(
       { weight: 3, arbitrary: one.map((command) => [command]) },
-      { weight: 1, arbitrary: fc.oneof(way, way, wayOfTwo) },
+      { weight: 1, arbitrary: fc.oneof(way, way, wayOfTwo, wayOfPolicy) },
     ),
     {
       minLength: 15,

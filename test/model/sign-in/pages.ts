@@ -73,9 +73,7 @@ export const signIn = onPage(
     },
     apply(model, index, { request }, { user, right }) {
       const browser = model.browsers[index]!
-      const now = next(model, browser, request)
-      const tried = now.kind === 'password' ? now.session!.user : user
-      if (!right || tried !== user || !maySignIn(model.users[user])) {
+      if (!right || !maySignIn(model.users[user])) {
         request.failed = true
         return void model.failures++
       }
@@ -108,6 +106,7 @@ function comesAgain(
   { user, right }: { user: Name; right: boolean },
 ): boolean | undefined {
   if (!given) return false
+  if (!isAlive(model, given.session)) return undefined
   const age = Date.now() / 1000 + model.time - given.at
   if (age > lifetimes.code - 20 && age < lifetimes.code + 1) return undefined
   if (age > lifetimes.code) return false
@@ -123,7 +122,8 @@ export const chooseRecoveryCode = onPage(
   {
     fill: () => ({ action: 'by-recovery-code' }),
     apply(model, index, { request }) {
-      if (next(model, model.browsers[index]!, request).kind === 'app code') request.way = 'recovery code'
+      const { kind, session } = next(model, model.browsers[index]!, request)
+      if (kind === 'app code' && !model.users[session!.user].needsApp) request.way = 'recovery code'
     },
   },
 )
@@ -322,7 +322,10 @@ function compare(
   { next, application, request }: Expected,
 ): void {
   const { kind, answer, hasWayOn } = readPage(shown)
-  expect({ kind, error: answer?.searchParams.get('error') ?? undefined }).toEqual({
+  expect(
+    { kind, error: answer?.searchParams.get('error') ?? undefined },
+    `status ${shown.status}: ${shown.body}`,
+  ).toEqual({
     kind: next.kind,
     error: next.error,
   })

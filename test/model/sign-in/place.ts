@@ -90,6 +90,7 @@ function newModel(): Model {
     organizationIsOpen: true,
     organizationClosings: 0,
     hasApp: false,
+    needsApp: false,
     usedCodes: [],
   })
   const application = () => ({ isOpen: true, closings: 0, closedBy: '' })

@@ -30,6 +30,8 @@ export interface User {
   organizationClosings: number
   /** An authenticator app, with recovery codes, of the user's own. */
   hasApp: boolean
+  /** The policy demands an app, so recovery codes do not serve. */
+  needsApp: boolean
   /** When recovery codes were used, of the last ten minutes: five count. */
   usedCodes: number[]
 }
@@ -148,7 +150,7 @@ export function next(model: Model, browser: Browser, request: Request): Next {
   if (!chosen) return { kind: asksName || failed || here.length === 0 ? 'sign in' : 'no access' }
   if (!able.includes(chosen)) return { kind: 'no access' }
   if (prompt === 'select_account' && !request.choseAccount) return { kind: 'accounts' }
-  if (lacksFactor(model, chosen)) return { kind: request.way ?? 'app code', session: chosen }
+  if (lacksFactor(model, chosen)) return { kind: factorPage(model, chosen, request), session: chosen }
   if (prompt === 'login' && chosen.checked < request.began) return { kind: 'password', session: chosen }
   const lacking = lackingScopes(model, chosen.user, request)
   if (lacking) return { kind: 'consent', session: chosen, lacking }
@@ -165,9 +167,15 @@ function lackingScopes(model: Model, user: Name, request: Request): string[] | u
   return consent.given && lacking.length === 0 ? undefined : lacking
 }
 
-/** Whether a session, or what an application got by it, lacks a second factor now. */
+function factorPage({ users }: Model, { user }: Session, { way }: Request): string {
+  const { hasApp, needsApp } = users[user]
+  if (!hasApp) return 'set up app'
+  return needsApp ? 'app code' : (way ?? 'app code')
+}
+
+/** Whether a session, or what an application got by it, lacks a second factor now. Recovery codes were its second one. */
 export function lacksFactor({ users }: Model, { user, second }: { user: Name; second: boolean }): boolean {
-  return users[user].hasApp && !second
+  return users[user].needsApp || (users[user].hasApp && !second)
 }
 
 function isKnown({ consents }: Model, user: Name, application: Application): boolean {

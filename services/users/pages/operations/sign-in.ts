@@ -2,6 +2,7 @@ import { type PageAnswer, SignInError, type SignInRequest } from '#gen/roster/us
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
+import { isMeant } from '../../openid/authorization/candidates.ts'
 import { loadApplication } from '../../openid/applications/find-application.ts'
 import { answerApplication, toPage } from '../../openid/authorization/answer.ts'
 import { codeLifetime } from '../../openid/authorization/grant-code.ts'
@@ -84,11 +85,12 @@ async function proceed(
 ): Promise<PageAnswer> {
   const { row } = opened
   const state = await requestStateOf(context, opened, call)
-  const fixed = fixedPerson(state)
+  const known = fixedPerson(state)
+  // A form of before that person was there names somebody else.
+  const fixed = known && (loginName === '' || isMeant(known, loginName)) ? known : undefined
   const application = 'notice' in state ? {} : state.requested.application
   const proved = await factors.password.check(
     context,
-    // It counts for the chosen person, whatever name was typed.
     fixed
       ? { loginName: fixed.userName, text, find: () => findUserById(context, fixed.signedInUser.userId) }
       : { loginName, text },
