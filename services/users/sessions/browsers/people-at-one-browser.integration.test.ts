@@ -5,7 +5,6 @@ import {
   addPerson,
   noteApplication,
   nothingNewer,
-  said,
   sealedIn,
   told,
   Visitor,
@@ -69,10 +68,9 @@ test('of two who are signed in at one browser, each request is answered for the 
   const graces = await comes(await browser.signIn(await browser.choose(choosing, ''), 'grace'))
   expect(graces).toEqual({ userId: grace, sessionId: expect.any(String) })
   expect(graces.sessionId).not.toBe(adas.sessionId)
-  // It was begun as Ada, whose password alone opens it.
+  // It was begun as Ada.
   const shown = await browser.show(fresh.requestId)
   expect(shown.answer).toMatchObject({ $case: 'signIn', value: { loginName: 'ada', nameIsFixed: true } })
-  expect(said(await browser.signIn(shown, 'grace'))).toBe('sign-in 1 fixed')
   expect(await comes(await browser.signIn(shown, 'ada'))).toEqual(adas)
   for (const [userId, session] of [
     [ada, adas],
@@ -83,4 +81,15 @@ test('of two who are signed in at one browser, each request is answered for the 
   }
   await end(adas.sessionId)
   expect(await comes(await browser.silently())).toEqual(graces)
+})
+
+test('a form of before somebody signed in counts for whom it names', async () => {
+  const browser = new Visitor(users)
+  const adas = await comes(await browser.signIn(await browser.begin(), 'ada'))
+  const shown = await browser.begin({ prompt: 'login' })
+  expect(shown.answer).toMatchObject({ $case: 'signIn', value: { loginName: 'ada', nameIsFixed: true } })
+  // The page of before had the name as a field.
+  const graces = await comes(await browser.signIn(shown, 'grace'))
+  expect(graces.userId).toBe(grace)
+  expect(graces.sessionId).not.toBe(adas.sessionId)
 })
