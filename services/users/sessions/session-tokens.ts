@@ -37,6 +37,6 @@ export function missingMethods(
 ): AuthenticationMethodType[] {
   const standsIn = standsFor(user.human, session.trustId, policy)
   const [missing = []] = missingFactors(policy, ownFactors(user.human), checkedAt(session), { now, standsIn })
-  const ready = provable(missing, user)
+  const ready = provable(missing, user, policy)
   return (ready.length > 0 ? ready : missing).map((kind) => factorKinds[kind].method)
 }

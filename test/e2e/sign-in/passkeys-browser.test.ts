@@ -1,87 +1,26 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { openChromium, withoutChromium } from '../../support/chromium.ts'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { withoutChromium } from '../../support/chromium.ts'
 import { plugIn } from '../../support/virtual-authenticator.ts'
-import { newApplication } from '../../examples/applications.ts'
-import { admin, type ExampleHuman, newHuman, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
-import { newProject } from '../../examples/projects.ts'
+import { enter, type PasskeyBrowser, passkeyBrowser } from '../../examples/passkey-browser.ts'
+import { admin, newHuman, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { call } from '../clients/encodings.ts'
 
-const { url } = inject('roster')
-
-let browser: Browser
-let application: Server
-let redirectUri: string
-let clientId: string
-let home: string
-/** What a policy forbade. */
-const forbidden: string[] = []
+let at: PasskeyBrowser
 
 beforeAll(async () => {
-  if (withoutChromium) return
-  application = createServer((_, response) => void response.end('arrived')).listen(0, '127.0.0.1')
-  await once(application, 'listening')
-  redirectUri = `http://127.0.0.1:${(application.address() as AddressInfo).port}/cb`
-  home = await newOrganization()
-  await allow({})
-  const settings = {
-    redirectUris: [redirectUri],
-    devMode: true,
-    firstParty: true,
-    authMethodType: 'OIDC_AUTH_METHOD_TYPE_NONE',
-  }
-  clientId = (await newApplication(home, await newProject(home), settings)).clientId
-  browser = await openChromium()
+  if (!withoutChromium) at = await passkeyBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
-  application?.close()
-  expect(forbidden).toEqual([])
+  await at?.close()
+  expect(at?.forbidden ?? []).toEqual([])
 })
 
-const allow = async (settings: object) =>
-  ok(await call('UpdateLoginPolicy', { settings: { allowPasskeys: true, ...settings } }, admin(home)))
-
-function request(more: Record<string, string> = {}): string {
-  const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url')
-  const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
-  const own = { client_id: clientId, redirect_uri: redirectUri, response_type: 'code', scope: 'openid' }
-  return `${url}/oauth/v2/authorize?${new URLSearchParams({ ...own, ...pkce, state: 's', ...more }).toString()}`
-}
-
-async function open(link: string): Promise<Page> {
-  const page = await (await browser.newContext({ locale: 'en-GB' })).newPage()
-  page.on('console', (message) => {
-    if (message.text().includes('Content Security Policy')) forbidden.push(message.text())
-  })
-  if (link) await page.goto(link)
-  return page
-}
-
-async function enter(page: Page, { userName, password }: ExampleHuman) {
-  await page.getByLabel('Login name').fill(userName)
-  await page.getByLabel('Password').fill(password)
-  await page.keyboard.press('Enter')
-}
-
-/** A person with a passkey on a device of the browser, which signs only when it is touched. */
-async function withPasskey(traits: Parameters<typeof plugIn>[1] = {}) {
-  const person = await newHuman(home, { password: unique('Password') })
-  const page = await open('about:blank')
-  const device = await plugIn(page, traits)
-  await page.goto(`${url}/ui/account/passkeys`)
-  await enter(page, person)
-  await page.getByLabel('Name of the new passkey').fill('Laptop')
-  await page.getByRole('button', { name: 'Add a passkey' }).click()
-  await page.getByText('Your passkey is added.').waitFor()
-  await device.touches(false)
-  return { person, page, device }
-}
+const allow = (settings: object) => at.allow(settings)
+const request = (more: Record<string, string> = {}) => at.request(more)
+const open = (link: string) => at.open(link)
+const withPasskey = (traits = {}) => at.withPasskey(traits)
 
 /** Another browser of the person, with the same device. */
 async function elsewhere(device: Awaited<ReturnType<typeof plugIn>>, link = '', traits = {}) {
@@ -139,8 +78,8 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
     await button(page).click()
     await page.getByText('arrived').waitFor()
     // The page of the request, which leads on, and the application.
-    expect(loads.filter((one) => one.startsWith(redirectUri))).toHaveLength(1)
-    expect(loads.filter((one) => one.startsWith(url)).length).toBeLessThanOrEqual(1)
+    expect(loads.filter((one) => one.startsWith(at.redirectUri))).toHaveLength(1)
+    expect(loads.filter((one) => one.startsWith(at.url)).length).toBeLessThanOrEqual(1)
     await page.context().close()
   })
 
@@ -241,7 +180,7 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
   })
 
   test('takes the place of a password by an invitation, once the names are typed', async () => {
-    const { link } = ok(await call('AddInvitation', { email: uniqueEmail(), returnLink: {} }, admin(home)))
+    const { link } = ok(await call('AddInvitation', { email: uniqueEmail(), returnLink: {} }, admin(at.home)))
     const page = await open('about:blank')
     const device = await plugIn(page)
     await page.goto(link)
@@ -261,12 +200,15 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
   test('and a password cost as many inputs and page loads as the docs say', async () => {
     const { person, device: mine } = await withPasskey()
     const counted: Record<string, { inputs: number; loads: number }> = {}
-    const flow = async (name: string, at: Awaited<ReturnType<typeof elsewhere>>, steps: Step[]) => {
-      const { page } = at
+    const flow = async (name: string, where: Awaited<ReturnType<typeof elsewhere>>, steps: Step[]) => {
+      const { page } = where
       let loads = 0
-      page.on('framenavigated', (frame) => frame === page.mainFrame() && page.url().startsWith(`${url}/ui/`) && loads++)
+      page.on(
+        'framenavigated',
+        (frame) => frame === page.mainFrame() && page.url().startsWith(`${at.url}/ui/`) && loads++,
+      )
       await page.goto(request())
-      for (const step of steps) await step(page, at.device)
+      for (const step of steps) await step(page, where.device)
       await page.getByText('arrived').waitFor()
       counted[name] = { inputs: steps.length, loads }
       await page.context().close()
@@ -286,8 +228,8 @@ describe.skipIf(withoutChromium)(`a passkey in Chromium${withoutChromium}`, () =
   })
 
   test('has no button without script, and the page works with the password', async () => {
-    const person = await newHuman(home, { password: unique('Password') })
-    const page = await (await browser.newContext({ locale: 'en-GB', javaScriptEnabled: false })).newPage()
+    const person = await newHuman(at.home, { password: unique('Password') })
+    const page = await (await at.browser.newContext({ locale: 'en-GB', javaScriptEnabled: false })).newPage()
     await page.goto(request())
     expect(await page.locator('button:visible').allTextContents()).not.toContain('Sign in with a passkey')
     await enter(page, person)

@@ -12,6 +12,8 @@ const en = {
   confirmByPasskeyHint: 'Your passkey or security key confirms that it is you.',
   noPasskeyServes:
     'This browser cannot use your passkey here. Use another way or another device, or ask the administrators of your organization.',
+  passkeyOtherDomain:
+    'Your passkey does not work any more, because the address of this service has changed. Use another way, or ask the administrators of your organization for a link.',
   passkeyStopped: 'No passkey was used. You can try again, or use another way.',
   passkeyMisplaced: 'Passkeys do not work at this address. Use another way, and tell the administrators.',
   passkeyFailed: 'This did not work. You can try again, or use another way.',
@@ -66,6 +68,16 @@ const en = {
   passkeyNotAddedHint:
     'Your browser or device did not make a passkey that we can take. Open the link once more, or use another device.',
   passkeyNameInvalid: 'Please enter a name of at most 200 characters.',
+  passkeyOffer: 'Sign in faster the next time',
+  passkeyOfferHint:
+    'With a passkey you use your fingerprint, face or device PIN, and there is no password that somebody could steal.',
+  passkeyOfferMake: 'Create a passkey',
+  passkeyOfferNotNow: 'Not now',
+  passkeyOfferWait: 'One moment',
+  passkeyOfferGoOn: 'Go on',
+  passkeyOfferStopped: 'No passkey was made. You can try again, or go on without one.',
+  passkeyOfferFailed:
+    'Your device did not make a passkey that works here. You are signed in all the same, and can add one in your account at any time.',
 }
 
 const de: typeof en = {
@@ -83,6 +95,8 @@ const de: typeof en = {
   confirmByPasskeyHint: 'Ihr Passkey oder Sicherheitsschlüssel bestätigt, dass Sie es sind.',
   noPasskeyServes:
     'Dieser Browser kann Ihren Passkey hier nicht benutzen. Nehmen Sie einen anderen Weg oder ein anderes Gerät, oder wenden Sie sich an die Administratoren Ihrer Organisation.',
+  passkeyOtherDomain:
+    'Ihr Passkey geht nicht mehr, weil sich die Adresse dieses Dienstes geändert hat. Nehmen Sie einen anderen Weg, oder bitten Sie die Administratoren Ihrer Organisation um einen Link.',
   passkeyStopped: 'Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal, oder nehmen Sie einen anderen Weg.',
   passkeyMisplaced:
     'Unter dieser Adresse gehen keine Passkeys. Nehmen Sie einen anderen Weg, und sagen Sie es den Administratoren.',
@@ -142,6 +156,17 @@ const de: typeof en = {
   passkeyNotAddedHint:
     'Ihr Browser oder Gerät hat keinen Passkey gemacht, den wir annehmen können. Öffnen Sie den Link noch einmal, oder nehmen Sie ein anderes Gerät.',
   passkeyNameInvalid: 'Bitte geben Sie einen Namen mit höchstens 200 Zeichen ein.',
+  passkeyOffer: 'Beim nächsten Mal schneller anmelden',
+  passkeyOfferHint:
+    'Mit einem Passkey nehmen Sie Fingerabdruck, Gesicht oder die PIN Ihres Geräts, und es gibt kein Passwort, das jemand stehlen könnte.',
+  passkeyOfferMake: 'Passkey erstellen',
+  passkeyOfferNotNow: 'Nicht jetzt',
+  passkeyOfferWait: 'Einen Moment',
+  passkeyOfferGoOn: 'Weiter',
+  passkeyOfferStopped:
+    'Es wurde kein Passkey gemacht. Versuchen Sie es noch einmal, oder machen Sie ohne einen weiter.',
+  passkeyOfferFailed:
+    'Ihr Gerät hat keinen Passkey gemacht, der hier geht. Sie sind trotzdem angemeldet, und können jederzeit in Ihrem Konto einen hinzufügen.',
 }
 
 /** The texts about passkeys. */

@@ -6,6 +6,7 @@ import { addressOf, destination, form, isOwn, type Shown } from './form.ts'
 import { keepBox } from './keep-box.ts'
 import { passwordScript, withShowButton } from './password-field.ts'
 import { passkeyButton, passkeyErrors, passkeyForm, passkeyScript } from './passkey-form.ts'
+import { ableScript } from './passkey-offer.ts'
 import type { TextKey } from './texts.ts'
 
 const errors: Partial<Record<SignInError, TextKey>> = {
@@ -59,7 +60,7 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
           ${!focusOnName && html`autofocus`}
         />`,
       )}
-      ${keepBox(text, keep)}
+      ${keepBox(text, keep)} ${passkey && html`<input type="hidden" id="new-passkey" name="new_passkey" value="" />`}
       <button name="action" value="sign-in">${text.signIn}</button>
       ${passkey && passkeyButton(text)}
       ${nameIsFixed && html`<button class="text" name="action" value="another-account" formnovalidate>${text.otherAccount}</button>`}
@@ -82,7 +83,7 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
   ${passkey && passkeyForm(shown, passkey, { isOffered: !nameIsFixed && !passkeyErrors[error] })}
   ${!hidesPasswordReset && !recovers && html`<p class="aside"><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
   return frame(language, title, content, {
-    script: passkey ? passwordScript + passkeyScript : passwordScript,
+    script: passkey ? passwordScript + passkeyScript + ableScript : passwordScript,
     connects: passkey !== undefined,
     ...(message && { windowTitle: fill(text.problem, { title }) }),
   })

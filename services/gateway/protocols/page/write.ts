@@ -20,6 +20,7 @@ import { noAccessPage } from '../../pages/login/no-access.ts'
 import { noticePage } from '../../pages/login/notice.ts'
 import { recoveryCodePage, recoveryPage, recoveryPasskeyPage } from '../../pages/login/recovery.ts'
 import { passkeyLinkPage } from '../../pages/login/passkey-link.ts'
+import { passkeyOfferPage } from '../../pages/login/passkey-offer.ts'
 import { registrationCodePage, registrationPage } from '../../pages/login/registration.ts'
 import type { Document } from '../../pages/login/shell.ts'
 import { signInPage } from '../../pages/login/sign-in.ts'
@@ -101,6 +102,8 @@ function replyOf(
       return toReply(totpSetUpPage(shown, answer.value))
     case 'passkey':
       return toReply(passkeyPage(shown, answer.value))
+    case 'passkeyOffer':
+      return toReply(passkeyOfferPage(shown, answer.value))
     case 'passkeyLink':
       return toReply(passkeyLinkPage(language, organizationId, answer.value))
     case 'leaving':

@@ -198,6 +198,7 @@ function evolved(human: Human, event: HumanEvent, at: Date): Human {
     case 'browser.distrusted':
       return { ...human, trustedBrowsers: human.trustedBrowsers?.filter(({ id }) => id !== event.payload.trustId) }
     case 'passkey.renamed':
+    case 'passkey.verified':
     case 'passkey.removed':
       return { ...human, passkeys: evolvePasskeys(human.passkeys ?? [], event, at) }
     case 'email.changed':

@@ -2,6 +2,8 @@ export type PasskeyEvent =
   | { type: 'passkey.added'; payload: NewPasskey }
   | { type: 'passkey.renamed'; payload: { passkeyId: string; name: string } }
   | { type: 'passkey.removed'; payload: { passkeyId: string } }
+  /** One that was made conditionally is one as any other. */
+  | { type: 'passkey.verified'; payload: { passkeyId: string } }
   /** Its counter did not go forward. */
   | { type: 'passkey.refused'; payload: { passkeyId: string } }
   /** Whoever has the link adds a passkey without a sign-in. */
@@ -36,6 +38,11 @@ export interface Passkey {
   backupEligible: boolean
   /** It was made as a second factor alone: it opens no session, and the user is asked for it after a password. */
   secondOnly?: boolean
+  /**
+   * A browser made it without asking the person, and no authenticator has made sure of the person with it yet. It counts for
+   * nothing that the person has, until one does.
+   */
+  conditional?: boolean
   /** RFC 3339. */
   createdAt: string
 }
@@ -43,6 +50,16 @@ export interface Passkey {
 /** Those that open a session. */
 export function firstPasskeys(human: { passkeys?: Passkey[] } | undefined): Passkey[] {
   return (human?.passkeys ?? []).filter(({ secondOnly }) => !secondOnly)
+}
+
+/** Those that serve here. The others were made for another domain, and serve again where that is set again. */
+export function livingPasskeys(human: { passkeys?: Passkey[] } | undefined, { passkeyRpId }: OfDomain): Passkey[] {
+  return (human?.passkeys ?? []).filter(({ rpId }) => rpId === passkeyRpId)
+}
+
+/** What says which domain passkeys are made for here: a policy. */
+export interface OfDomain {
+  passkeyRpId: string
 }
 
 export function evolvePasskeys(passkeys: Passkey[], event: PasskeyEvent, at: Date): Passkey[] {
@@ -54,6 +71,12 @@ export function evolvePasskeys(passkeys: Passkey[], event: PasskeyEvent, at: Dat
     case 'passkey.renamed': {
       const { passkeyId, name } = event.payload
       return passkeys.map((one) => (one.id === passkeyId ? { ...one, name } : one))
+    }
+    case 'passkey.verified': {
+      const { passkeyId } = event.payload
+      return passkeys.map(({ conditional, ...one }) =>
+        one.id === passkeyId || !conditional ? one : { ...one, conditional },
+      )
     }
     case 'passkey.removed':
       return passkeys.filter(({ id }) => id !== event.payload.passkeyId)

@@ -8,7 +8,7 @@ import type { ProjectCopy } from '../applications/application-copy.ts'
 import type { Context } from '../../context.ts'
 import { beganSinceOpen, statuses } from '../../directory/organizations/statuses.ts'
 import type { Admission, Facts, RequestFacts } from '../judge/facts.ts'
-import { firstPasskeys } from '../../directory/events/passkeys.ts'
+import { livingPasskeys } from '../../directory/events/passkeys.ts'
 import { standsFor } from '../../sessions/browsers/trusted-browser.ts'
 import { maySetUp } from '../../sessions/factors/asked-first.ts'
 import { factorKinds, secondFactors } from '../../sessions/factors/kinds.ts'
@@ -80,9 +80,9 @@ export function factsFrom(
       secondFactors: own.demanded,
       furtherFactors: own.further,
       can: {
-        prove: secondFactors.filter((kind) => factorKinds[kind].second!.isReady(user)),
+        prove: secondFactors.filter((kind) => factorKinds[kind].second!.isReady(user, policy)),
         setUp: secondFactors.filter((kind) => maySetUp([kind], user.human)),
-        usePasskey: firstPasskeys(user.human).length > 0,
+        usePasskey: livingPasskeys(user.human, policy).some(({ secondOnly }) => !secondOnly),
       },
       signOuts: user.signOuts,
       keptSession: user.keptSession,

@@ -78,6 +78,10 @@ export interface Progress {
   way?: SecondFactorKind | undefined
   /** Of the contexts (`acr`) that the application asks for, those that the person passed over. */
   passedOver?: string[]
+  /** What the browser can make once the sign-in is complete: it is offered then. */
+  newPasskey?: 'conditional' | 'button' | undefined
+  /** The passkey that was offered: its challenge alone counts. `failed`: what the browser made cannot serve. */
+  offer?: { challenge: string; conditional: boolean } | 'failed' | undefined
   /** The code of a second factor was mailed, and what was wrong with the last one. */
   code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined } | undefined
   /** The code that a right password gave, and when, RFC 3339: the same password gets it again. */
@@ -88,6 +92,11 @@ export interface Progress {
   decision?: 'allowed' | 'denied'
   /** The person allowed it, but has allowed too many others something. */
   tooMany?: boolean
+}
+
+/** What goes on from one page of a sign-in to the next. */
+export function ongoing({ newPasskey }: Progress): Pick<Progress, 'chosen' | 'newPasskey'> {
+  return { chosen: true, ...(newPasskey && { newPasskey }) }
 }
 
 export interface RecoveryByPasskey {

@@ -52,7 +52,7 @@ export async function nextSignIn(
     hasNoRoles(context, assessment, user, call),
   ])
   const { human } = user.state
-  const lacksPassword = policy.factors.some((kind) => !factorKinds[kind].isSetUp(user))
+  const lacksPassword = policy.factors.some((kind) => !factorKinds[kind].isSetUp(user, policy))
   const obstacles = [
     ...(fault === 'another' ? [ground({ reason: SignInReason.SIGN_IN_REASON_NAME_OF_ANOTHER })] : []),
     ...(refusal ? [refusal] : []),

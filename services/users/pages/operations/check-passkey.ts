@@ -20,6 +20,7 @@ import { surplusSessions } from '../../sessions/surplus.ts'
 import { proveBesideCode, recoveryPrompt } from '../sign-in/recovery-by-passkey.ts'
 import { askedOfPage, passkeyPrompt } from '../sign-in/factors/passkey.ts'
 import { goingOn, mayPassOver } from '../sign-in/factors/ways.ts'
+import { addOffered, afterOffer, isFailedOffer } from '../sign-in/passkey-offer.ts'
 import { invitationPrompt } from '../sign-in/invitation-passkey.ts'
 import { openForm, type OpenedRequest, openRequest, signingIn } from '../sign-in/opened-request.ts'
 import { requestStateOf } from '../sign-in/request-state.ts'
@@ -48,6 +49,12 @@ export async function checkPasskey(context: Context, request: CheckPasskeyReques
     const { isSent } = row.progress.code ?? {}
     return next({ ...row.progress, error: undefined, way: 'passkey', code: isSent ? { isSent } : undefined })
   }
+  if (request.action === 'add') {
+    const state = await requestStateOf(context, opened, call)
+    const person = 'chosen' in state ? state.chosen : undefined
+    const error = await addOffered(context, opened, person, request.credential, call).then(() => undefined, asFailed)
+    return next(afterOffer(opened, error))
+  }
   try {
     return { ...page, newBrowser: await proceed(context, opened, request, call) }
   } catch (error) {
@@ -56,6 +63,11 @@ export async function checkPasskey(context: Context, request: CheckPasskeyReques
     if (!failure) throw error
     return next({ ...row.progress, keep: request.keep === 'on', retryAt: undefined, ...failure })
   }
+}
+
+function asFailed(error: unknown): unknown {
+  if (error instanceof Superseded || isFailedOffer(error)) return error
+  throw error
 }
 
 // Returns the new value of the cookie.

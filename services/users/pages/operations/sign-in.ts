@@ -18,10 +18,12 @@ import {
   closeRequest,
   emptyRegistration,
   advance,
+  ongoing,
   type Progress,
   type RequestRow,
 } from '../../openid/request/request-row.ts'
 import { fixedPerson, type RequestState, requestStateOf } from '../sign-in/request-state.ts'
+import { mayBeOffered } from '../sign-in/passkey-offer.ts'
 import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
 import { isReplacedBy, renewValueFor } from '../../sessions/browsers/session-cookie.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
@@ -29,10 +31,12 @@ import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
 import { checkPassword } from '../../directory/passwords/check-password.ts'
 import type { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import type { OfDomain } from '../../directory/events/passkeys.ts'
 import type { User } from '../../directory/events/user.ts'
 import { askedFirst } from '../../sessions/factors/asked-first.ts'
 import { factorKinds, secondFactors } from '../../sessions/factors/kinds.ts'
 import { type FactorKind, sessionKey } from '../../sessions/events/session.ts'
+import { relyingParty } from '../../sessions/factors/passkey/relying-party.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { mailCode } from './check-code.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
@@ -80,10 +84,9 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
 async function proceed(
   context: Context,
   opened: OpenedRequest,
-  { loginName, password: text, keep, trust }: SignInRequest,
+  { loginName, password: text, keep, trust, newPasskey }: SignInRequest,
   call: Call,
 ): Promise<PageAnswer> {
-  const { row } = opened
   const state = await requestStateOf(context, opened, call)
   const known = fixedPerson(state)
   // A form of before that person was there names somebody else.
@@ -94,12 +97,15 @@ async function proceed(
     fixed
       ? { loginName: fixed.userName, text, find: () => findUserById(context, fixed.signedInUser.userId) }
       : { loginName, text },
-    { ...call, organizationId: onlyOrganization(row.parameters.scope, application) ?? '' },
+    { ...call, organizationId: onlyOrganization(opened.row.parameters.scope, application) ?? '' },
   )
-  const answerable = answerableAtOnce(row, state)
+  const canMake = mayBeOffered(context, proved.user.state.human) ? (newPasskey as Progress['newPasskey'] | '') : ''
+  const row = { ...opened.row, progress: { ...opened.row.progress, newPasskey: canMake || undefined } }
+  // What is offered has a page of its own.
+  const answerable = canMake ? undefined : answerableAtOnce(row, state)
   const { browser, newValue, sessionId, missingFactors, answered } = await signInToRequest(
     context,
-    opened,
+    { ...opened, row },
     proved,
     keep === 'on',
     call,
@@ -114,15 +120,16 @@ async function proceed(
     answered.log()
     return { ...leave(context, row, answered.code!), brand: answered.brand, newBrowser: newValue }
   }
+  const ofDomain = { passkeyRpId: relyingParty(context.config).id }
   // Its page then has the field at once. Who has a passkey is asked for that.
-  if (firstOf(missingFactors, proved.user.state) === 'otp-email') {
+  if (firstOf(missingFactors, proved.user.state, ofDomain) === 'otp-email') {
     const code = await mailCode(
       context,
       opened,
       { userId, organizationId, session: { id: sessionId, browserId: browser.id } },
       call,
     )
-    await orUnavailable(advance(context.keys, row.id, { chosen: true, code })(context.sql))
+    await orUnavailable(advance(context.keys, row.id, { ...ongoing(row.progress), code })(context.sql))
   }
   return { ...toPage(row.id), newBrowser: newValue }
 }
@@ -185,9 +192,9 @@ async function giveAgain(
 }
 
 // The second factor that the page asks for.
-function firstOf(missing: readonly AuthenticationMethodType[], user: User): FactorKind | undefined {
+function firstOf(missing: readonly AuthenticationMethodType[], user: User, policy: OfDomain): FactorKind | undefined {
   const kinds = secondFactors.filter((kind) => missing.includes(factorKinds[kind].method))
-  return kinds.length > 0 ? askedFirst(kinds, user) : undefined
+  return kinds.length > 0 ? askedFirst(kinds, user, policy) : undefined
 }
 
 /** What the page says of a factor that failed. Undefined: the error is another one. */

@@ -12,7 +12,7 @@ import { isAllowed, judge } from '../../openid/judge/judge.ts'
 import type { Asked, RequestedApplication } from '../../openid/request/read-parameters.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
 import { organizationOfRequest } from '../../openid/request/request-organization.ts'
-import { advancing, type RequestRow } from '../../openid/request/request-row.ts'
+import { advancing, ongoing, type RequestRow } from '../../openid/request/request-row.ts'
 import { notingUse } from '../../sessions/browsers/browser-sessions.ts'
 import type { Browser } from '../../sessions/browsers/session-cookie.ts'
 import type { NewSession, Target } from '../../sessions/record-factor.ts'
@@ -68,7 +68,7 @@ export async function prepareAnswer(
           : undefined
       prepared.code = code
       const of = { sessionId, userId }
-      if (!isAllowed(verdict) || code === undefined) return [advancing(keys, row.id, { chosen: true }, of)]
+      if (!isAllowed(verdict) || code === undefined) return [advancing(keys, row.id, ongoing(row.progress), of)]
       given = { sessionId, scopes: verdict.scopes }
       return [
         advancing(keys, row.id, { chosen: true, given: { code, at: now.toISOString() } }, of, 'given'),

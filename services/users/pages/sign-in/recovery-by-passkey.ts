@@ -142,7 +142,14 @@ export async function recoveryStep(
     const error = progress.error ?? SignInError.SIGN_IN_ERROR_UNSPECIFIED
     return show({
       $case: 'passkey',
-      value: { loginName, passkey: await checkPrompt(context, opened, found), error, ways, mayPassOver: false },
+      value: {
+        loginName,
+        passkey: await checkPrompt(context, opened, found),
+        error,
+        ways,
+        mayPassOver: false,
+        isDead: false,
+      },
     })
   }
   const { error = CodeError.CODE_ERROR_UNSPECIFIED, retryAt } = progress.code ?? {}

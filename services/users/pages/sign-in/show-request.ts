@@ -32,6 +32,7 @@ import { organizationOfRequest } from '../../openid/request/request-organization
 import { closeRequest, type RequestRow } from '../../openid/request/request-row.ts'
 import { type RequestState, requestStateOf } from './request-state.ts'
 import { wayBack } from './way-back.ts'
+import { offerPasskey } from './passkey-offer.ts'
 import { invitationPrompt } from './invitation-passkey.ts'
 import { landingOf, nextOfInvitation, showAccepted } from './next-of-invitation.ts'
 
@@ -107,6 +108,7 @@ const withForm = [
   'recovery',
   'recoveryCode',
   'recoveryPasskey',
+  'passkeyOffer',
   'invitation',
   'consent',
 ]
@@ -182,6 +184,8 @@ async function nextPage(
   const { signedInUser, reads, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(context, lacking, { row, now }, { asked, chosen, able })
   if ('missing' in verdict || 'shutOut' in verdict) return ask(verdict)
+  const offer = await offerPasskey(context, { browser, row, now }, chosen)
+  if (offer) return offer
   if (isForOwnAccount(row.parameters)) return enterAccount(context, { browser, row }, chosen)
   const { parameters, progress } = row
   const facts = requestFacts(asked, row.beganAt, progress)
@@ -242,7 +246,12 @@ function factorPage(
   { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
   person: Candidate,
 ): PageAnswer | Promise<PageAnswer> {
-  return factorPages[askedFirst(kinds, person.user, row.progress.way)](row, person, now, context)
+  return factorPages[askedFirst(kinds, person.user, person.signedInUser.policy, row.progress.way)](
+    row,
+    person,
+    now,
+    context,
+  )
 }
 
 function askFor(

@@ -3,7 +3,7 @@ import type { Write } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { isSignIn } from '../../openid/request/parameters.ts'
-import { advancing, findRequest, moveRequest, stillOpen } from '../../openid/request/request-row.ts'
+import { advancing, findRequest, moveRequest, ongoing, stillOpen } from '../../openid/request/request-row.ts'
 import { type Browser, findBrowser, isReplacedBy, makeBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { ProvedFactor } from '../../sessions/factors/factor.ts'
@@ -44,7 +44,7 @@ export async function signInToRequest(
   const openIn = async (at: Browser, moves: Write[] = []): Promise<SignedInTo> => {
     let answer: PreparedAnswer | undefined
     const goOn = ({ sessionId, userId }: NewSession) => [
-      advancing(keys, row.id, { chosen: true }, { sessionId, userId }),
+      advancing(keys, row.id, ongoing(row.progress), { sessionId, userId }),
     ]
     const along = {
       writes: (session: NewSession) => [...moves, ...(answer ? answer.writes(session) : goOn(session))],

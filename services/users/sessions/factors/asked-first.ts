@@ -1,22 +1,28 @@
 import type { Human } from '../../directory/events/human.ts'
+import type { OfDomain } from '../../directory/events/passkeys.ts'
 import type { User } from '../../directory/events/user.ts'
 import type { FactorKind } from '../events/session.ts'
 import { factorKinds, hasSecondFactor } from './kinds.ts'
 
 /** Of second factors of which one suffices, those that a user can prove now. None where a first factor is missing. */
-export function provable(kinds: readonly FactorKind[], user: User): FactorKind[] {
+export function provable(kinds: readonly FactorKind[], user: User, policy: OfDomain): FactorKind[] {
   if (!areSecond(kinds)) return []
-  return kinds.filter((kind) => factorKinds[kind].second?.isReady(user))
+  return kinds.filter((kind) => factorKinds[kind].second?.isReady(user, policy))
 }
 
 /**
  * The kind that a page asks for, of those of which one suffices: the one that the person chose, else the first that the
  * person can prove, else one that is set up in the sign-in.
  */
-export function askedFirst(kinds: readonly FactorKind[], user: User, chosen?: FactorKind): FactorKind {
+export function askedFirst(
+  kinds: readonly FactorKind[],
+  user: User,
+  policy: OfDomain,
+  chosen?: FactorKind,
+): FactorKind {
   // The page of a first factor asks for each of them.
   if (!areSecond(kinds)) return kinds[0]!
-  const ready = provable(kinds, user)
+  const ready = provable(kinds, user, policy)
   if (chosen && ready.includes(chosen)) return chosen
   const settable = kinds.find((kind) => factorKinds[kind].second?.isSetUpInSignIn)
   if (chosen && chosen === settable && maySetUp(kinds, user.human)) return chosen

@@ -11,6 +11,11 @@ export type Binding =
   | { for: 'session'; sessionId: string; userId: string }
   /** The page of the account. */
   | { for: 'account'; browserId: string; sessionId: string; userId: string }
+  /**
+   * The page that follows a complete sign-in with a password. `conditional`: the browser makes a passkey without asking, and
+   * so without a touch: no other challenge is taken so.
+   */
+  | { for: 'offer' | 'conditional'; requestId: string; browserId: string; sessionId: string; userId: string }
   /** The page of an invitation, whose code was right. `id`: as the request has it. */
   | { for: 'invitation'; requestId: string; browserId: string; id: string; codeId: string }
   /** Of who forgot the password, and entered the mailed code: a second factor; then a passkey in place of a new password. */

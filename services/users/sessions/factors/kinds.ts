@@ -2,7 +2,7 @@ import type { Factors } from '#gen/roster/users/v1/session_service'
 import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
 import { type Human, type SecondFactorKind, whyMailProvesNothing } from '../../directory/events/human.ts'
-import { firstPasskeys } from '../../directory/events/passkeys.ts'
+import { livingPasskeys, type OfDomain } from '../../directory/events/passkeys.ts'
 import type { User } from '../../directory/events/user.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import type { Factor, FactorKind } from '../events/session.ts'
@@ -20,7 +20,7 @@ export interface FactorFacts {
     /** Nobody can prove it without having set it up before the sign-in. */
     needsSetUp?: true
     /** A user can prove it where it is demanded, set up or not. */
-    isReady(user: User): boolean
+    isReady(user: User, policy: OfDomain): boolean
     /** Where it is demanded, a person without one sets it up in the same sign-in. */
     isSetUpInSignIn?: true
     /** It stands for another factor that was lost. Who has it alone has no second factor. */
@@ -31,7 +31,7 @@ export interface FactorFacts {
   /** Its name among the methods of a user. */
   method: AuthenticationMethodType
   /** The user has it. A policy may demand it of others, too. */
-  isSetUp(user: Pick<LoginUser, 'state' | 'hash'>): boolean
+  isSetUp(user: Pick<LoginUser, 'state' | 'hash'>, policy: OfDomain): boolean
 }
 
 const guesses = [
@@ -57,11 +57,11 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
       // Nobody guesses a signature.
       guesses: [],
       needsSetUp: true,
-      isReady: ({ human }) => (human?.passkeys ?? []).length > 0,
+      isReady: ({ human }, policy) => livingPasskeys(human, policy).length > 0,
     },
     shownAs: 'webAuthN',
     method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_PASSKEY,
-    isSetUp: ({ state }) => firstPasskeys(state.human).length > 0,
+    isSetUp: ({ state }, policy) => livingPasskeys(state.human, policy).some(({ secondOnly }) => !secondOnly),
   },
   totp: {
     amr: 'otp',

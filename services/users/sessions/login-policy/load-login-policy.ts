@@ -2,6 +2,7 @@ import { instance } from '#lib/instance'
 import type { Context } from '../../context.ts'
 import { type KeepSignedIn, type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
 import { isWayOut, secondFactors } from '../factors/kinds.ts'
+import { relyingPartyId } from '../factors/passkey/relying-party.ts'
 import { defaultPolicy, type LoginPolicy } from './login-policy.ts'
 
 /**
@@ -22,8 +23,9 @@ export async function loadLoginPolicy(
 export function policyOf(
   ofInstance: LoginPolicySettings = {},
   own: LoginPolicySettings = {},
-  { SESSION_LIFETIME, KEPT_SESSION_LIFETIME }: Pick<Context['config'], 'SESSION_LIFETIME' | 'KEPT_SESSION_LIFETIME'>,
+  config: Pick<Context['config'], 'SESSION_LIFETIME' | 'KEPT_SESSION_LIFETIME' | 'PUBLIC_URL' | 'PASSKEY_RP_ID'>,
 ): LoginPolicy {
+  const { SESSION_LIFETIME, KEPT_SESSION_LIFETIME } = config
   const policy = { ...defaultPolicy, ...ofInstance, ...own }
   const all = [ofInstance, own]
   const isSet = (name: 'forceMfa' | 'forceMfaOfAdministrators' | 'hidePasswordReset') => all.some((one) => one[name])
@@ -38,6 +40,7 @@ export function policyOf(
     hidePasswordReset: isSet('hidePasswordReset'),
     // Where the instance says nothing of it, each organization decides.
     allowPasskeys: policy.allowPasskeys && ofInstance.allowPasskeys !== false,
+    passkeyRpId: relyingPartyId(config),
     trustedBrowserDays: Math.min(ofInstance.trustedBrowserDays ?? 0, own.trustedBrowserDays ?? Infinity),
     secondFactors: narrowed(narrowed(secondFactors, ofInstance), own),
     keepSignedIn: ofInstance.keepSignedIn

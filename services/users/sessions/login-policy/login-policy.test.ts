@@ -15,7 +15,7 @@ import {
   ownFactors,
 } from './login-policy.ts'
 
-const policy = { ...defaultPolicy, allowPasskeys: true }
+const policy = { ...defaultPolicy, allowPasskeys: true, passkeyRpId: 'x' }
 const demanding = { ...policy, forceMfa: true }
 const passkey = (secondOnly: boolean) => ({ id: 'x', rpId: 'x', ...(secondOnly && { secondOnly }) })
 const having = (secondFactors: SecondFactorKind[], passkeys: object[] = []) =>
@@ -103,7 +103,7 @@ test.each<[LoginPolicySettings, LoginPolicySettings, Partial<LoginPolicy>]>([
     { allowRegister: true, tellOfSignIns: false },
   ],
 ])('of the instance %j and an organization %j the stricter holds', (ofInstance, own, expected) => {
-  const lifetimes = { SESSION_LIFETIME: 600, KEPT_SESSION_LIFETIME: 6000 }
+  const lifetimes = { SESSION_LIFETIME: 600, KEPT_SESSION_LIFETIME: 6000, PUBLIC_URL: 'https://x', PASSKEY_RP_ID: '' }
   expect(policyOf(ofInstance, own, lifetimes)).toMatchObject(expected)
 })
 
@@ -113,15 +113,33 @@ describe('the page', () => {
   test('of a first factor is that of the password, which asks for a passkey, too', () => {
     const [first] = missingFactors(policy, ownFactors(opens), [])
     expect(first).toEqual(['password', 'passkey'])
-    expect(askedFirst(first!, user(opens))).toBe('password')
-    expect(provable(first!, user(opens))).toEqual([])
+    expect(askedFirst(first!, user(opens), policy)).toBe('password')
+    expect(provable(first!, user(opens), policy)).toEqual([])
   })
 
   test('of a second factor asks for a passkey first, and for what the person chose', () => {
     const kinds = askedSecondFactors(policy, ownFactors(appAndOpens))
     expect(
-      [undefined, 'totp', 'otp-email'].map((way) => askedFirst(kinds, user(appAndOpens), way as FactorKind)),
+      [undefined, 'totp', 'otp-email'].map((way) => askedFirst(kinds, user(appAndOpens), policy, way as FactorKind)),
     ).toEqual(['passkey', 'totp', 'passkey'])
+  })
+
+  test('asks for no passkey of another domain, and sets up nothing in its place', () => {
+    const moved = { ...demanding, passkeyRpId: 'y' }
+    const kinds = askedSecondFactors(moved, ownFactors(opens))
+    expect(provable(kinds, user(opens), moved)).toEqual(['otp-email'])
+    expect(askedFirst(kinds, user(opens), moved)).toBe('otp-email')
+    expect(maySetUp(kinds, opens)).toBe(false)
+    // Nor is a key of the person passed over.
+    expect(missingFactors(policy, ownFactors(key), checked('password'))).toEqual([['passkey']])
+    expect(provable(['passkey'], user(key), moved)).toEqual([])
+  })
+
+  test('asks for no passkey that a browser made without asking, and nobody has used', () => {
+    const unused = having([], [{ ...passkey(false), conditional: true }])
+    const kinds = askedSecondFactors(demanding, ownFactors(unused))
+    expect(kinds).toEqual(['totp', 'otp-email'])
+    expect(maySetUp(kinds, unused)).toBe(true)
   })
 
   test('sets no app up of a person who has a passkey, unless that counts for nothing', () => {

@@ -13,6 +13,8 @@ export interface LoginPolicy {
   factors: readonly FactorKind[]
   /** People sign in with passkeys; else these count for nothing. */
   allowPasskeys: boolean
+  /** The domain that they serve: of the instance. */
+  passkeyRpId: string
   /** Everybody needs a second factor. */
   forceMfa: boolean
   /** Who has a role does: who that is, is asked for each person. */
@@ -53,6 +55,7 @@ export type PersonPolicy = Omit<LoginPolicy, 'forceMfaOfAdministrators'> & { for
 export const defaultPolicy: PersonPolicy = {
   factors: ['password'],
   allowPasskeys: false,
+  passkeyRpId: '',
   forceMfa: false,
   secondFactors,
   trustedBrowserDays: 0,
@@ -82,11 +85,15 @@ export interface OwnFactors {
   further: readonly SecondFactorKind[]
 }
 
-/** What a person has set up. A passkey that opens sessions is not demanded: it may be on another device. */
+/**
+ * What a person has set up. A passkey that opens sessions is not demanded: it may be on another device. One of another domain
+ * stays what the person has, or the password alone would set up another factor; one that a browser made without asking, and
+ * nobody has used, is not.
+ */
 export function ownFactors(human: Human | undefined): OwnFactors {
   const { secondFactors: demanded = [], passkeys = [] } = human ?? {}
   if (passkeys.some(({ secondOnly }) => secondOnly)) return { demanded: ['passkey', ...demanded], further: [] }
-  return { demanded, further: passkeys.length > 0 ? ['passkey'] : [] }
+  return { demanded, further: passkeys.some(({ conditional }) => !conditional) ? ['passkey'] : [] }
 }
 
 /**

@@ -22,7 +22,7 @@ export async function listAuthenticationMethodTypes(
   const asked = askedSecondFactors(policy, ownFactors(user!.state.human))
   const provable = Object.entries(factorKinds).filter(
     ([kind, { isSetUp, second }]) =>
-      isSetUp(user!) || (asked.includes(kind as FactorKind) && second?.isReady(user!.state)),
+      isSetUp(user!, policy) || (asked.includes(kind as FactorKind) && second?.isReady(user!.state, policy)),
   )
   return { authMethodTypes: provable.map(([, { method }]) => method) }
 }

@@ -3,7 +3,7 @@ import type { Human } from '../../directory/events/human.ts'
 import { leavesEnough } from './last-factor.ts'
 import { defaultPolicy, type PersonPolicy } from '../login-policy/login-policy.ts'
 
-const demanding: PersonPolicy = { ...defaultPolicy, forceMfa: true, allowPasskeys: true }
+const demanding: PersonPolicy = { ...defaultPolicy, forceMfa: true, allowPasskeys: true, passkeyRpId: 'x' }
 const human = (more: Partial<Human>) => ({ isVerified: true, ...more }) as Human
 const passkeys = [{ id: 'x', rpId: 'x' }] as Human['passkeys']
 const app = human({ secondFactors: ['totp', 'recovery-code'] })
@@ -32,6 +32,14 @@ test.each<[string, PersonPolicy, typeof person, Human, Human, boolean]>([
   [
     'not the app, where the passkey that is left does not serve',
     { ...demanding, allowPasskeys: false },
+    other,
+    human({ secondFactors: ['totp'], passkeys: passkeys! }),
+    human({ passkeys: passkeys! }),
+    false,
+  ],
+  [
+    'not the app, where the passkey that is left is of another domain',
+    { ...demanding, passkeyRpId: 'y' },
     other,
     human({ secondFactors: ['totp'], passkeys: passkeys! }),
     human({ passkeys: passkeys! }),

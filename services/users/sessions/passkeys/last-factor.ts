@@ -2,6 +2,7 @@ import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import type { Human } from '../../directory/events/human.ts'
+import { livingPasskeys } from '../../directory/events/passkeys.ts'
 import type { User } from '../../directory/events/user.ts'
 import { findLinkOf } from './link.ts'
 import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
@@ -44,8 +45,11 @@ export function leavesEnough(
 // More than the mailbox. A security key of the person's own serves whatever the policy says of passkeys.
 function hasStrong(policy: PersonPolicy, human: Human): boolean {
   const { demanded, further } = ownFactors(human)
-  const own = demanded.filter((kind) => kind !== 'otp-email' && !isWayOut(kind))
-  return own.some((kind) => policy.secondFactors.includes(kind)) || further.some((kind) => serves(policy, kind))
+  const isLiving = livingPasskeys(human, policy).length > 0
+  const own = demanded.filter((kind) => kind !== 'otp-email' && !isWayOut(kind) && (kind !== 'passkey' || isLiving))
+  return (
+    own.some((kind) => policy.secondFactors.includes(kind)) || further.some((kind) => isLiving && serves(policy, kind))
+  )
 }
 
 function serves(
@@ -59,5 +63,5 @@ function serves(
 function canProve(policy: PersonPolicy, human: Human): boolean {
   const asked = askedSecondFactors(policy, ownFactors(human))
   const user = { human } as User
-  return maySetUp(asked, human) || asked.some((kind) => factorKinds[kind].second!.isReady(user))
+  return maySetUp(asked, human) || asked.some((kind) => factorKinds[kind].second!.isReady(user, policy))
 }

@@ -29,14 +29,16 @@ export async function askForPasskey(
   { config, keys, sql }: Pick<Context, 'config' | 'keys' | 'sql'>,
   owner: Owner,
   binding: Binding,
-  wanted: Omit<Wanted, 'userHandle'>,
+  wanted: Omit<Wanted, 'userHandle' | 'conditional'>,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { id } = relyingParty(config)
   const present = owner.passkeys.find(({ rpId }) => rpId === id)
   // 32 bytes that say nothing. One that another replica makes at the same moment serves beside it.
   const userHandle = present?.userHandle ?? randomBytes(32).toString('base64url')
-  const challenge = makeChallenge(keys, binding, { verifies: !wanted.secondOnly, userHandle }, await readNow(sql))
-  return creationOptions(id, challenge, owner, { ...wanted, userHandle })
+  const conditional = isConditional(binding)
+  const verifies = !wanted.secondOnly && !conditional
+  const challenge = makeChallenge(keys, binding, { verifies, userHandle }, await readNow(sql))
+  return creationOptions(id, challenge, owner, { ...wanted, userHandle, conditional })
 }
 
 /** A passkey that a browser made, before it is stored. */
@@ -75,6 +77,7 @@ export async function readMade(
     credential,
     client.challenge,
     relyingParty(config),
+    isConditional(binding),
   )
   if (challenge.verifies && !userVerified) throw refused('unverified')
   const passkeyId = given || uuid()
@@ -85,6 +88,7 @@ export async function readMade(
     transports,
     ...(discoverable !== undefined && { discoverable }),
     ...(secondOnly && { secondOnly: true }),
+    ...(isConditional(binding) && { conditional: true }),
   }
   return {
     passkeyId,
@@ -96,6 +100,11 @@ export async function readMade(
       claims: [{ ...challenge.once, taken: refused('late') }],
     }),
   }
+}
+
+// Only such a challenge is taken without a touch. What the browser says of it does not count.
+function isConditional(binding: Binding): boolean {
+  return binding.for === 'conditional'
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
 import { type Aggregate, type AggregateKey, details, type Existing } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import type { Decision, Guard } from '#lib/eventstore/command'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
@@ -20,7 +20,7 @@ import { askForPasskey, ownerOf, readMade } from './made-passkey.ts'
 /** So many passkeys a user has at most. */
 export const mostPasskeys = 20
 
-export type NewFor = Extract<Binding, { for: 'account' | 'registration' | 'recovery' }>
+export type NewFor = Extract<Binding, { for: 'account' | 'registration' | 'recovery' | 'offer' | 'conditional' }>
 
 /**
  * What a browser is asked for to make a passkey of a user. Nothing is stored. FAILED_PRECONDITION FACTOR_NOT_AVAILABLE,
@@ -30,7 +30,7 @@ export async function beginRegistration(
   context: Context,
   user: Pick<Existing<User>, 'organizationId' | 'state'>,
   binding: NewFor,
-  wanted: Omit<Wanted, 'userHandle'>,
+  wanted: Omit<Wanted, 'userHandle' | 'conditional'>,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   await refuseWhereNotAllowed(context, user.organizationId)
   refuseFull(user.state)
@@ -51,7 +51,7 @@ export interface Registered {
  */
 export async function finishRegistration(
   context: Context,
-  { userId, credential: text, name, binding, secondOnly, code, recovery, isOwn }: Finished,
+  { userId, credential: text, name, binding, secondOnly, code, recovery, guards = [], isOwn }: Finished,
   call: Call,
 ): Promise<Registered> {
   const passkeyId = binding.for === 'registration' ? binding.passkeyId : undefined
@@ -82,7 +82,7 @@ export async function finishRegistration(
         return {
           events: [made.event(by)],
           writes: [...stored.writes, ...(used ? [used.write] : []), ...(notice?.writes ?? [])],
-          guards: [...stored.guards, ...(used ? [used.guard] : [])],
+          guards: [...stored.guards, ...(used ? [used.guard] : []), ...guards],
           claims: stored.claims,
           ...(notice && { uses: notice.uses }),
           answer: notice,
@@ -107,6 +107,8 @@ interface Finished {
   code?: OneTimeCode | undefined
   /** In place of a new password, by a code that still counts with what was proved beside it. */
   recovery?: { codeId: string; holds(human: Human, code: PasswordCode | undefined, now: Date): boolean } | undefined
+  /** What must still hold then. */
+  guards?: Guard[]
   /** The user makes it. */
   isOwn: boolean
 }

@@ -6,14 +6,17 @@ import { type Document, frame } from '../shell.ts'
 import { waysOut } from './ways-out.ts'
 
 /** A passkey as a second factor. Without script, and where no passkey serves, the page leads to another way. */
-export function passkeyPage(shown: Shown, { loginName, passkey, error, ways, mayPassOver }: PasskeyPage): Document {
+export function passkeyPage(
+  shown: Shown,
+  { loginName, passkey, error, ways, mayPassOver, isDead }: PasskeyPage,
+): Document {
   const { language } = shown
   const { text } = language
   const key = passkeyErrors[error]
   const content = html`${destination(shown)}
     <p>${fill(text.signsInAs, { account: strong(loginName) })} ${passkey && text.confirmByPasskeyHint}</p>
     ${key && html`<p id="status" class="bad" role="alert">${text[key]}</p>`}
-    ${without(text.noPasskeyServes, passkey === undefined)}
+    ${without(isDead ? text.passkeyOtherDomain : text.noPasskeyServes, passkey === undefined)}
     ${form(
       shown,
       '/passkey',

@@ -167,12 +167,12 @@ export class Visitor {
 
   async post(
     { requestId, formToken }: Pick<PageAnswer, 'requestId' | 'formToken'>,
-    { loginName = '', password = '', keep = '', action = 'sign-in', browser = this.cookie },
+    { loginName = '', password = '', keep = '', action = 'sign-in', browser = this.cookie, newPasskey = '' },
   ): Promise<PageAnswer> {
     return this.keep(
       await signIn(
         this.users,
-        { browser, requestId, formToken, loginName, password, keep, action, trust: this.trust },
+        { browser, requestId, formToken, loginName, password, keep, action, trust: this.trust, newPasskey },
         this.call(),
       ),
     )

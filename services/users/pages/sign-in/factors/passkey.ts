@@ -1,7 +1,7 @@
 import { type PageAnswer, type PasskeyPrompt, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import { readNow } from '#lib/database/database'
 import type { Context } from '../../../context.ts'
-import { firstPasskeys, type Passkey } from '../../../directory/events/passkeys.ts'
+import { firstPasskeys, livingPasskeys, type Passkey } from '../../../directory/events/passkeys.ts'
 import { show } from '../../../openid/authorization/answer.ts'
 import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import type { RequestRow } from '../../../openid/request/request-row.ts'
@@ -18,11 +18,13 @@ export function passkeyPage(
   { progress: { error = SignInError.SIGN_IN_ERROR_UNSPECIFIED } }: Pick<RequestRow, 'progress'>,
   person: Candidate,
 ): PageAnswer {
+  const { human } = person.user
+  const isDead = (human?.passkeys ?? []).length > 0 && livingPasskeys(human, person.signedInUser.policy).length === 0
   const ways = otherWays(person, 'passkey')
   const mayPass = mayPassOver(person)
   return show({
     $case: 'passkey',
-    value: { loginName: person.knownName, passkey: undefined, error, ways, mayPassOver: mayPass },
+    value: { loginName: person.knownName, passkey: undefined, error, ways, mayPassOver: mayPass, isDead },
   })
 }
 

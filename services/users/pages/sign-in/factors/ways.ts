@@ -1,7 +1,7 @@
 import { FactorWay } from '#gen/roster/users/v1/sign_in_service'
 import type { SecondFactorKind } from '../../../directory/events/human.ts'
 import type { ContextLack } from '../../../openid/judge/authentication-context.ts'
-import type { Progress } from '../../../openid/request/request-row.ts'
+import { ongoing, type Progress } from '../../../openid/request/request-row.ts'
 import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import { areSecond, maySetUp, provable } from '../../../sessions/factors/asked-first.ts'
 import { isWayOut } from '../../../sessions/factors/kinds.ts'
@@ -22,7 +22,7 @@ export function lackedSecondFactors({ verdict }: Pick<Candidate, 'verdict'>): re
 
 /** What else than this the person may use. */
 export function otherWays(person: Candidate, shown: SecondFactorKind): FactorWay[] {
-  return provable(lackedSecondFactors(person), person.user).flatMap((kind) =>
+  return provable(lackedSecondFactors(person), person.user, person.signedInUser.policy).flatMap((kind) =>
     kind === shown || !ways[kind] ? [] : [ways[kind]],
   )
 }
@@ -54,8 +54,9 @@ export function mayPassOver(person: Pick<Candidate, 'verdict'>): boolean {
 }
 
 /** What a page goes on with once a factor was proved: what was passed over stays so. `person`: passes over what is asked. */
-export function goingOn({ passedOver = [] }: Progress, person?: Pick<Candidate, 'verdict'>): Progress {
+export function goingOn(progress: Progress, person?: Pick<Candidate, 'verdict'>): Progress {
+  const { passedOver = [] } = progress
   const lack = person && askedContext(person)
   const all = lack?.maySkip ? [...passedOver, lack.acr] : passedOver
-  return { chosen: true, ...(all.length > 0 && { passedOver: all }) }
+  return { ...ongoing(progress), ...(all.length > 0 && { passedOver: all }) }
 }

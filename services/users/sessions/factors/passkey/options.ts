@@ -27,7 +27,7 @@ export function creationOptions(
   rpId: string,
   challenge: string,
   { name, displayName, passkeys }: Owner,
-  { userHandle, secondOnly, attachment }: Wanted,
+  { userHandle, secondOnly, attachment, conditional = false }: Wanted,
 ): PublicKeyCredentialCreationOptionsJSON {
   return {
     challenge,
@@ -40,7 +40,7 @@ export function creationOptions(
       ...(attachment && { authenticatorAttachment: attachment }),
       residentKey: secondOnly ? 'discouraged' : 'required',
       requireResidentKey: !secondOnly,
-      userVerification: secondOnly ? 'discouraged' : 'required',
+      userVerification: secondOnly ? 'discouraged' : conditional ? 'preferred' : 'required',
     },
     attestation: 'none',
     extensions: { credProps: true },
@@ -60,6 +60,8 @@ export interface Wanted {
   /** A second factor alone. */
   secondOnly: boolean
   attachment?: 'platform' | 'cross-platform' | undefined
+  /** The browser makes it without asking. */
+  conditional?: boolean
 }
 
 function descriptorOf({ credentialId: id, transports }: Passkey): PublicKeyCredentialDescriptorJSON {

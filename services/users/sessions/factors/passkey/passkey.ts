@@ -49,11 +49,14 @@ export const passkey: Factor = {
     if (!isOfUser) refuse(refused('wrong'))
     const second = isSecond(asked, challenge.verifies)
     if (!second && (own.secondOnly || !assertion.userVerified)) refuse(refused('unverified'))
-    if (challenge.verifies && !assertion.userVerified) refuse(refused('unverified'))
+    // Nobody was there when a browser made it by itself.
+    const verifies = challenge.verifies || own.conditional === true
+    if (verifies && !assertion.userVerified) refuse(refused('unverified'))
     if (goesBack(found.signCount, assertion.signCount)) {
       await noteCopy(context, userId, own, call)
       refuse(refused('counter'))
     }
+    if (own.conditional) await noteVerified(context, userId, own, call)
     const { write, guard } = useOf(own, assertion)
     return {
       kind,
@@ -71,6 +74,23 @@ export const passkey: Factor = {
 // A login application says by what it asks of the authenticator which it is.
 function isSecond({ binding }: AskedAssertion, verifies: boolean): boolean {
   return binding.for === 'second' || binding.for === 'recovery-check' || (binding.for === 'session' && !verifies)
+}
+
+// Before the factor is recorded, which is a decision of the session: the signature stays right whatever becomes of that.
+async function noteVerified(
+  { store }: Pick<Context, 'store'>,
+  userId: string,
+  { id: passkeyId }: Passkey,
+  { requestId, deadline }: Pick<Call, 'requestId' | 'deadline'>,
+): Promise<void> {
+  await store.execute({
+    aggregate: { type: 'user', id: userId },
+    call: { caller: { userId }, requestId, deadline },
+    decide({ state }: Aggregate<User>): Decision<UserEvent> {
+      const isMarked = state?.human?.passkeys?.some(({ id, conditional }) => id === passkeyId && conditional)
+      return { events: isMarked ? [{ type: 'passkey.verified', payload: { passkeyId } }] : [], answer: undefined }
+    },
+  })
 }
 
 // At the limit it is known already.

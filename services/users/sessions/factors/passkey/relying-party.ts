@@ -6,10 +6,12 @@ export interface RelyingParty {
   origins: string[]
 }
 
-export function relyingParty({
-  PUBLIC_URL,
-  PASSKEY_RP_ID,
-  PASSKEY_ORIGINS,
-}: Pick<Config, 'PUBLIC_URL' | 'PASSKEY_RP_ID' | 'PASSKEY_ORIGINS'>): RelyingParty {
-  return { id: PASSKEY_RP_ID || new URL(PUBLIC_URL).hostname, origins: [PUBLIC_URL, ...PASSKEY_ORIGINS] }
+type Named = Pick<Config, 'PUBLIC_URL' | 'PASSKEY_RP_ID'>
+
+export function relyingParty(config: Named & Pick<Config, 'PASSKEY_ORIGINS'>): RelyingParty {
+  return { id: relyingPartyId(config), origins: [config.PUBLIC_URL, ...config.PASSKEY_ORIGINS] }
+}
+
+export function relyingPartyId({ PUBLIC_URL, PASSKEY_RP_ID }: Named): string {
+  return PASSKEY_RP_ID || new URL(PUBLIC_URL).hostname
 }

@@ -15,13 +15,15 @@ type Made = Pick<Passkey, 'credentialId' | 'publicKey' | 'aaguid' | 'backupEligi
   userVerified: boolean
 }
 
-/** Checks a credential that was just made. Throws `refused`. */
+/** Checks a credential that was just made. `conditional`: nobody need have touched anything. Throws `refused`. */
 export async function verifyRegistration(
   credential: RegistrationResponseJSON,
   challenge: string,
   { id, origins }: RelyingParty,
+  conditional: boolean,
 ): Promise<Made> {
-  const { verified, registrationInfo: made } = await verify(credential, challenge, { id, origins }).catch(() => {
+  const verifying = verify(credential, challenge, { id, origins }, conditional)
+  const { verified, registrationInfo: made } = await verifying.catch(() => {
     throw refused('wrong')
   })
   // The id beside the signed data is the browser's word alone.
@@ -38,7 +40,12 @@ export async function verifyRegistration(
   }
 }
 
-async function verify(response: RegistrationResponseJSON, challenge: string, { id, origins }: RelyingParty) {
+async function verify(
+  response: RegistrationResponseJSON,
+  challenge: string,
+  { id, origins }: RelyingParty,
+  conditional: boolean,
+) {
   refuseCertificates(response.response.attestationObject)
   return verifyRegistrationResponse({
     response,
@@ -46,7 +53,7 @@ async function verify(response: RegistrationResponseJSON, challenge: string, { i
     expectedOrigin: origins,
     expectedRPID: id,
     expectedType: 'webauthn.create',
-    requireUserPresence: true,
+    requireUserPresence: !conditional,
     requireUserVerification: false,
     supportedAlgorithmIDs: algorithms,
   })
