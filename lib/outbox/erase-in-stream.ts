@@ -16,7 +16,7 @@ export const eraseSubject = 'roster.stream.forget'
  * belongs to it goes with it: `user.email.code` with the id of the user.
  */
 export const erasable: Erasable = {
-  users: ['user', 'user.email.code', 'user.password.code', 'user.email.notice', 'user.signin'],
+  users: ['user', 'user.email.code', 'user.password.code', 'user.email.notice', 'user.signin', 'user.signin.code'],
 }
 
 export type Erasable = Readonly<Record<string, readonly string[]>>

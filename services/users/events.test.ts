@@ -13,6 +13,7 @@ import { type PasswordCodeEvent, passwordCodeType } from './directory/events/pas
 import { type NoticeEvent, noticeType } from './directory/events/notice.ts'
 import type { SessionEvent } from './sessions/events/session.ts'
 import { type SignInEvent, signInType } from './directory/events/sign-in.ts'
+import { type SignInCodeEvent, signInCodeType } from './directory/events/sign-in-code.ts'
 import type { UserEvent } from './directory/events/user.ts'
 
 // Earlier versions stored the end of a mail at the user. These events are published like those of `CodeMail`.
@@ -27,6 +28,7 @@ type Events = {
   [passwordCodeType]: PasswordCodeEvent
   [noticeType]: NoticeEvent
   [signInType]: SignInEvent
+  [signInCodeType]: SignInCodeEvent
   [invitationType]: InvitationEvent
   session: SessionEvent
   authentication: AuthenticationEvent
@@ -56,6 +58,7 @@ testEvents<
   passwordCodeType,
   noticeType,
   signInType,
+  signInCodeType,
   invitationType,
   'session',
   'authentication',

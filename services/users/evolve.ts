@@ -11,6 +11,7 @@ import { evolveNotice, noticeType } from './directory/events/notice.ts'
 import { evolvePasswordCode, passwordCodeType } from './directory/events/password-code.ts'
 import { evolveSession } from './sessions/events/session.ts'
 import { evolveSignIn, signInType } from './directory/events/sign-in.ts'
+import { evolveSignInCode, signInCodeType } from './directory/events/sign-in-code.ts'
 import { evolveUser } from './directory/events/user.ts'
 
 /** Each aggregate after an event. */
@@ -23,6 +24,7 @@ export const evolve = {
   [passwordCodeType]: evolvePasswordCode,
   [noticeType]: evolveNotice,
   [signInType]: evolveSignIn,
+  [signInCodeType]: evolveSignInCode,
   [invitationType]: evolveInvitation,
   session: evolveSession,
   authentication: evolveAuthentication,

@@ -29,6 +29,9 @@ const kinds = {
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: { name: 'already-registered', shows: ['host', 'url'] },
   [MailKind.MAIL_KIND_OTP_EMAIL]: { name: 'otp-email', shows: ['code', 'validFor'] },
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: { name: 'otp-email-link', shows: ofCodes },
+  // A stranger may ask for it, and has not typed the name that stands in it.
+  [MailKind.MAIL_KIND_SIGN_IN_CODE]: { name: 'sign-in-code', shows: ['code', 'validFor'] },
+  [MailKind.MAIL_KIND_SIGN_IN_CODE_LINK]: { name: 'sign-in-code-link', shows: ofCodes },
   [MailKind.MAIL_KIND_PASSKEY_ADDED]: { name: 'passkey-added', shows: ['host', 'changedAt', 'url'] },
   [MailKind.MAIL_KIND_PASSKEY_RENAMED]: { name: 'passkey-renamed', shows: ['host', 'changedAt', 'url'] },
   [MailKind.MAIL_KIND_PASSKEY_REMOVED]: { name: 'passkey-removed', shows: ['host', 'changedAt', 'url'] },

@@ -7,6 +7,7 @@ import { passwordChangedMail } from '../directory/passwords/password-changed-mai
 import { resetMail } from '../directory/passwords/reset-mail.ts'
 import { removalMail } from '../directory/operations/user/removal-mail.ts'
 import { signInMail } from '../sessions/browsers/sign-in-mail.ts'
+import { signInCodeMail } from '../sessions/factors/mailed-code/mail.ts'
 import { otpEmailMail } from '../sessions/factors/otp-email/mail.ts'
 import { passkeyLinkMail } from '../sessions/passkeys/link.ts'
 import { passkeyAddedMail, passkeyRemovedMail, passkeyRenamedMail } from '../sessions/passkeys/mail.ts'
@@ -28,6 +29,8 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,
   [MailKind.MAIL_KIND_OTP_EMAIL]: otpEmailMail,
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: otpEmailMail,
+  [MailKind.MAIL_KIND_SIGN_IN_CODE]: signInCodeMail,
+  [MailKind.MAIL_KIND_SIGN_IN_CODE_LINK]: signInCodeMail,
   [MailKind.MAIL_KIND_PASSKEY_ADDED]: passkeyAddedMail,
   [MailKind.MAIL_KIND_PASSKEY_RENAMED]: passkeyRenamedMail,
   [MailKind.MAIL_KIND_PASSKEY_REMOVED]: passkeyRemovedMail,

@@ -7,6 +7,7 @@ import type { Session } from './events/session.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
 import { checkedFactors, lastFirstFactor } from './login-policy/login-policy.ts'
+import { mailboxAlone, provedMailboxAlone } from './mailbox-alone.ts'
 import { missingMethods } from './session-tokens.ts'
 
 /** Seconds that a first factor counts for what matters. */
@@ -20,7 +21,7 @@ export interface OwnSession {
 /**
  * The session by which people change their own second factors: it lacks none, and its first factor was checked of late, or a
  * stolen token would be enough. A token that a person let an application have is none. Undefined where the caller is another user.
- * FAILED_PRECONDITION FACTOR_NOT_FRESH.
+ * FAILED_PRECONDITION FACTOR_NOT_FRESH, MAILBOX_ALONE.
  */
 export async function requireFreshSession(
   context: Pick<Context, 'config' | 'store' | 'grants'>,
@@ -49,5 +50,7 @@ export async function requireFreshSession(
       'FACTOR_NOT_FRESH',
       'Your own second factors are changed with a session whose password was checked within the last ten minutes.',
     )
+  if (factors.some(({ kind }) => kind === 'mailed-code') && provedMailboxAlone(user.state.human, factors))
+    throw mailboxAlone()
   return { hasSecond: factors.some(({ kind }) => factorKinds[kind].second !== undefined) }
 }

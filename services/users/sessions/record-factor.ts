@@ -26,10 +26,11 @@ import { hashToken, newToken } from '../directory/tokens/token.ts'
 import { evolveSession, type Session, type SessionEvent, sessionKey } from './events/session.ts'
 import type { ProvedFactor } from './factors/factor.ts'
 import { isFirst } from './factors/kinds.ts'
+import { notAvailable } from './factors/otp-email/otp-email.ts'
 import { refused } from './factors/passkey/ceremony.ts'
 import { trustOf } from './browsers/trusted-browser.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
-import { checkedFactors, checkLifetime, type PersonPolicy } from './login-policy/login-policy.ts'
+import { checkedFactors, checkLifetime, type PersonPolicy, provesAgain } from './login-policy/login-policy.ts'
 import { openRecord } from './records/sign-in-records.ts'
 import { missingMethods } from './session-tokens.ts'
 import { sessionNotFound, storeSession } from './sessions.ts'
@@ -94,6 +95,10 @@ export async function recordFactor(
   ])
   // It would open a session in which it counts for nothing.
   if (kind === 'passkey' && !policy.allowPasskeys && isFirst({ kind, ...proved })) throw refused('not-allowed')
+  // As a wrong one: that it is right is told to nobody.
+  if (kind === 'password' && !policy.factors.includes(kind)) throw credentialsInvalid()
+  if (kind === 'mailed-code' && !policy.factors.includes(kind)) throw notAvailable()
+  if (kind === 'otp-email' && (provesAgain(policy, kind) || beganByMail(target.session?.state))) throw notAvailable()
   const { session: known, known: { reads = {}, read = [] } = {} } = target
   const check = sinceFirst(kind, proved, known?.state)
   const opens = isFirst({ kind, ...check })
@@ -171,6 +176,11 @@ export async function recordFactor(
       missingFactors: missing,
     }),
   })
+}
+
+// A code by mail opened the session, or could have.
+function beganByMail(session: Session | undefined): boolean {
+  return session !== undefined && checkedFactors(session).some(({ kind }) => kind === 'mailed-code')
 }
 
 // A session that began with a passkey, and is asked for it once more, still began with it: `auth_time` is of that kind.

@@ -1,4 +1,11 @@
 const en = {
+  signInByCode: 'Enter the code',
+  signInCodeSent:
+    'If there is an account {account} that signs in by a code, we have sent one to its address. Check your spam folder, too. If nothing arrives, wait ten minutes before you try again, or ask an administrator.',
+  otherName: 'Use another name',
+  signedInByMail:
+    'You signed in by a code by email, so your organization asks for another factor, such as an app or a passkey. The mailbox alone cannot add one. Please ask an administrator for a link.',
+  joinByCode: 'You will sign in with codes that we send to this address. No password is needed.',
   anotherWay: 'Or another way:',
   passOver: 'Go on without it',
   trustBrowser: 'Do not ask again on this browser for {days} days',
@@ -53,6 +60,13 @@ const en = {
 }
 
 const de: typeof en = {
+  signInByCode: 'Code eingeben',
+  signInCodeSent:
+    'Wenn es ein Konto {account} gibt, das sich mit einem Code anmeldet, haben wir einen an seine Adresse gesendet. Sehen Sie auch im Spam-Ordner nach. Wenn nichts ankommt, warten Sie zehn Minuten, bevor Sie es noch einmal versuchen, oder wenden Sie sich an einen Administrator.',
+  otherName: 'Anderen Namen benutzen',
+  signedInByMail:
+    'Sie haben sich mit einem Code per E-Mail angemeldet. Daher verlangt Ihre Organisation einen weiteren Faktor, zum Beispiel eine App oder einen Passkey. Das Postfach allein kann keinen hinzufügen. Bitten Sie einen Administrator um einen Link.',
+  joinByCode: 'Sie melden sich mit Codes an, die wir an diese Adresse senden. Ein Passwort brauchen Sie nicht.',
   anotherWay: 'Oder auf andere Weise:',
   passOver: 'Ohne das weitermachen',
   trustBrowser: 'In diesem Browser {days} Tage lang nicht wieder fragen',

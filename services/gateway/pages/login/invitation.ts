@@ -64,7 +64,7 @@ const problems: Partial<Record<Reason, TextKey>> = {
   [Reason.INVITATION_ERROR_PASSKEY_INVALID]: 'passkeyUnfit',
 }
 
-/** The invitation: a new person gives names and a password, a known one joins by a button. */
+/** The invitation: a new person gives names and, where it serves, a password; a known one joins by a button. */
 export function invitationPage(shown: Shown, page: InvitationPage): Document {
   const { language } = shown
   const { text } = language
@@ -111,13 +111,7 @@ function fields({ language: { text, tag }, requestId }: Shown, page: InvitationP
       />`
   const names = html`${name('given_name', text.givenName, page.givenName, error === Reason.INVITATION_ERROR_GIVEN_NAME_INVALID, !isPasswordWrong && !isNameWrong)}
   ${name('family_name', text.familyName, page.familyName, isNameWrong, isNameWrong)}`
-  // By the address a manager of passwords keeps the password.
-  return html`<input type="hidden" name="language" value="${tag}" />
-    <label for="email">${text.email}</label>
-    <input id="email" type="email" value="${email}" autocomplete="username" readonly />
-    ${!namesAreKnown && names}
-    <label for="password">${text.newPassword}</label>
-    ${withShowButton(
+  const password = html`<label for="password">${text.newPassword}</label> ${withShowButton(
       text,
       html`<input
         id="password"
@@ -132,8 +126,13 @@ function fields({ language: { text, tag }, requestId }: Shown, page: InvitationP
         ${(isPasswordWrong || namesAreKnown) && html`autofocus`}
       />`,
     )}
-    ${passwordHint(text, fill(text.passwordLengths, { min: passwordMin, max: passwordMax }))}
+    ${passwordHint(text, fill(text.passwordLengths, { min: passwordMin, max: passwordMax }))}`
+  // By the address a manager of passwords keeps the password.
+  return html`<input type="hidden" name="language" value="${tag}" />
+    <label for="email">${text.email}</label>
+    <input id="email" type="email" value="${email}" autocomplete="username" readonly />
+    ${!namesAreKnown && names} ${page.withoutPassword ? html`<p>${text.joinByCode}</p>` : password}
     ${keepBox(text, page.keep)}
-    <button>${text.invitationJoin}</button>
+    <button ${page.withoutPassword && namesAreKnown && html`autofocus`}>${text.invitationJoin}</button>
     ${passkey && joinByPasskey(text, passkey, `${addressOf(requestId)}/passkey`)}`
 }

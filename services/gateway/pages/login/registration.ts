@@ -39,12 +39,21 @@ export function registrationCodePage(shown: Shown, page: RegistrationCodePage): 
   const { text } = shown.language
   const { email, passwordMin, passwordMax, keep } = page
   const lengths = { min: passwordMin, max: passwordMax }
+  const password = field(page, text, {
+    name: 'password',
+    type: 'password',
+    autocomplete: 'new-password',
+    value: '',
+    least: passwordMin,
+    most: passwordMax,
+    hint: fill(text.passwordLengths, lengths),
+    wrong: [Reason.REGISTRATION_ERROR_PASSWORD_INVALID, Reason.REGISTRATION_ERROR_PASSWORD_TOO_COMMON],
+  })
   // By the address a manager of passwords keeps the new one.
   const fields = html`<label for="email">${text.email}</label>
     <input id="email" type="email" value="${email}" autocomplete="username" readonly />
     ${field(page, text, { name: 'code', autocomplete: 'one-time-code', value: '', most: 20, wrong: Reason.REGISTRATION_ERROR_CODE_WRONG })}
-    ${field(page, text, { name: 'password', type: 'password', autocomplete: 'new-password', value: '', least: passwordMin, most: passwordMax, hint: fill(text.passwordLengths, lengths), wrong: [Reason.REGISTRATION_ERROR_PASSWORD_INVALID, Reason.REGISTRATION_ERROR_PASSWORD_TOO_COMMON] })}
-    ${keepBox(text, keep)}
+    ${page.withoutPassword ? html`<p>${text.joinByCode}</p>` : password} ${keepBox(text, keep)}
     <button name="action" value="finish">${text.createAccount}</button>
     <button class="text" name="action" value="back" formnovalidate>${text.otherCode}</button>`
   return asking(shown, page, {

@@ -11,6 +11,7 @@ test.each([false, true])('the page leads to a new password unless the policy hid
     mayRegister: false,
     error: SignInError.SIGN_IN_ERROR_UNSPECIFIED,
     retryAfter: 0,
+    mailsCode: false,
   }
   const led = (recovers: boolean) => {
     const { body } = signInPage(shown, { ...asked, hidesPasswordReset, recovers })

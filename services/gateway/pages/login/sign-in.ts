@@ -19,9 +19,20 @@ const errors: Partial<Record<SignInError, TextKey>> = {
   ...passkeyErrors,
 }
 
-/** Name and password on one page. */
+/** Name and password on one page; or the name alone, where a code is mailed in place of a password. */
 export function signInPage(shown: Shown, page: SignInPage): Document {
-  const { loginName, nameIsFixed, error, retryAfter, mayRegister, hidesPasswordReset, recovers, keep, passkey } = page
+  const {
+    loginName,
+    nameIsFixed,
+    error,
+    retryAfter,
+    mayRegister,
+    hidesPasswordReset,
+    recovers,
+    keep,
+    passkey,
+    mailsCode,
+  } = page
   const { language } = shown
   const { text } = language
   const title = nameIsFixed ? text.signInAgain : text.signIn
@@ -30,6 +41,18 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
   const isWrong = error === SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID
   const described = message && html`aria-describedby="status" ${isWrong && html`aria-invalid="true"`}`
   const focusOnName = loginName === '' && !nameIsFixed
+  const passwordField = html`<label for="password">${text.password}</label> ${withShowButton(
+      text,
+      html`<input
+        id="password"
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        required
+        ${described}
+        ${!focusOnName && html`autofocus`}
+      />`,
+    )}`
   const content = html`${destination(shown)} ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}
   ${form(
     shown,
@@ -47,21 +70,13 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
         ${nameIsFixed ? html`readonly` : described}
         ${focusOnName && html`autofocus`}
       />
-      <label for="password">${text.password}</label>
-      ${withShowButton(
-        text,
-        html`<input
-          id="password"
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          required
-          ${described}
-          ${!focusOnName && html`autofocus`}
-        />`,
-      )}
-      ${keepBox(text, keep)} ${passkey && html`<input type="hidden" id="new-passkey" name="new_passkey" value="" />`}
-      <button name="action" value="sign-in">${text.signIn}</button>
+      ${!mailsCode && passwordField} ${keepBox(text, keep)}
+      ${passkey && !mailsCode && html`<input type="hidden" id="new-passkey" name="new_passkey" value="" />`}
+      ${
+        mailsCode
+          ? html`<button name="action" value="mail-code" ${!focusOnName && html`autofocus`}>${text.mailCode}</button>`
+          : html`<button name="action" value="sign-in">${text.signIn}</button>`
+      }
       ${passkey && passkeyButton(text)}
       ${nameIsFixed && html`<button class="text" name="action" value="another-account" formnovalidate>${text.otherAccount}</button>`}
       ${
@@ -83,7 +98,7 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
   ${passkey && passkeyForm(shown, passkey, { isOffered: !nameIsFixed && !passkeyErrors[error] })}
   ${!hidesPasswordReset && !recovers && html`<p class="aside"><a href="/ui/forgot-password">${text.forgotten}</a></p>`}`
   return frame(language, title, content, {
-    script: passkey ? passwordScript + passkeyScript + ableScript : passwordScript,
+    script: (mailsCode ? '' : passwordScript) + (passkey ? passkeyScript + (mailsCode ? '' : ableScript) : ''),
     connects: passkey !== undefined,
     ...(message && { windowTitle: fill(text.problem, { title }) }),
   })

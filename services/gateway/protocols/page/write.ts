@@ -16,6 +16,7 @@ import { passkeyPage } from '../../pages/login/factors/passkey.ts'
 import { invitationLinkPage, invitationPage } from '../../pages/login/invitation.ts'
 import { chooseLanguage } from '../../pages/login/language.ts'
 import { checkLocation } from '../../pages/login/location.ts'
+import { mailedCodePage } from '../../pages/login/mailed-code.ts'
 import { noAccessPage } from '../../pages/login/no-access.ts'
 import { noticePage } from '../../pages/login/notice.ts'
 import { recoveryCodePage, recoveryPage, recoveryPasskeyPage } from '../../pages/login/recovery.ts'
@@ -68,6 +69,8 @@ function replyOf(
       return redirectTo(answer.value.location, request.method === 'POST' ? 303 : 302)
     case 'signIn':
       return toReply(signInPage(shown, answer.value))
+    case 'mailedCode':
+      return toReply(mailedCodePage(shown, answer.value))
     case 'accounts':
       return toReply(accountsPage(shown, answer.value))
     case 'noAccess':

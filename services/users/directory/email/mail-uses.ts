@@ -9,12 +9,14 @@ import { mailboxOf } from './mailbox.ts'
  * not use up the organization's mails, nor must other organizations use up those of the address. `notice`: it reports
  * that another user changed the address; `own-notice`: that the user did. `password` and `own-password`: the same of a
  * password; `passkey` and `own-passkey`: of a passkey. No one else may use up the limit of a user's own ones beforehand, so these count for the address alone, as
- * it is spelled: one with a tag may be a stranger's. `factor`: the person needs it to sign in, as a stranger's mail.
+ * it is spelled: one with a tag may be a stranger's. `factor`: the person needs it to sign in, as a stranger's mail. `sign-in`:
+ * likewise, and a stranger may ask for it.
  */
 export type MailCause =
   | 'code'
   | 'stranger'
   | 'factor'
+  | 'sign-in'
   | 'notice'
   | 'own-notice'
   | 'password'
@@ -35,13 +37,14 @@ const own: ReadonlySet<MailCause> = new Set<MailCause>(['own-notice', 'own-passw
 /**
  * The uses that a mail counts as: one of its mailbox, for all callers together, and one of the user's organization. A
  * recovery counts within the organization alone: others could keep the mail from a person who forgot the password. Both
- * are stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
+ * are stored as MACs. `knownBrowserId`: the person used the browser before, so its mails count apart. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
  */
 export function mailUses(
   { config, keys }: Pick<Context, 'config' | 'keys'>,
   address: string,
   organizationId: string,
   cause: MailCause = 'code',
+  knownBrowserId = '',
 ): Use[] {
   const mailbox = mailboxOf(address)
   const exact = canonicalAddress(address)
@@ -49,6 +52,7 @@ export function mailUses(
     code: ['address', mailbox],
     stranger: ['address of recoveries', mailbox, organizationId],
     factor: ['address of factors', mailbox, organizationId],
+    'sign-in': ['address of sign-ins', mailbox, organizationId, ...(knownBrowserId === '' ? [] : [knownBrowserId])],
     notice: ['address of notices', exact, organizationId],
     'own-notice': ['address of own notices', exact, organizationId],
     password: ['address of passwords', exact, organizationId],

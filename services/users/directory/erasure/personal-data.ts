@@ -3,9 +3,10 @@ import { codeMailType } from '../events/code-mail.ts'
 import { noticeType } from '../events/notice.ts'
 import { passwordCodeType } from '../events/password-code.ts'
 import { signInType } from '../events/sign-in.ts'
+import { signInCodeType } from '../events/sign-in-code.ts'
 
 /** The types of the aggregates that have a user's id and are about that user. */
-export const partTypes = ['user', codeMailType, noticeType, passwordCodeType, signInType]
+export const partTypes = ['user', codeMailType, noticeType, passwordCodeType, signInType, signInCodeType]
 
 /** The tables whose rows about a user go in the transaction that removes the user. */
 export const deletedWithUser = [

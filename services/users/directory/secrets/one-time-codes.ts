@@ -18,6 +18,9 @@ export interface Binding {
   browserId?: string | undefined
 }
 
+/** One code, of whomever it is: only where it was made for this, in this browser. */
+export type BoundCode = Omit<Binding, 'userId'> & { codeId: string }
+
 /** Texts that come back with the code. They are stored encrypted. */
 export type Detail = Record<string, string>
 
@@ -81,7 +84,7 @@ export async function findCode<Kind extends KeptPurpose>(
 export async function countTry<Kind extends KeptPurpose>(
   { sql, keys }: Pick<Context, 'sql' | 'keys'>,
   kind: Kind,
-  binding: Binding,
+  binding: Binding | BoundCode,
 ): Promise<OneTimeCode<Kind> | undefined> {
   const [row] = await orUnavailable(sql<Row[]>`
     update secrets set tries = tries + 1 where ${boundTo(sql, binding)} and ${living(sql, kind)}
@@ -110,10 +113,9 @@ function columns(sql: Sql): Fragment {
   return sql`id, user_id as "userId", purpose, browser_id as "browserId", expires_at as "expiresAt", tries, detail`
 }
 
-function boundTo(sql: Sql, { userId, purpose, browserId }: Binding): Fragment {
-  return sql`
-    user_id = ${userId} and purpose = ${purpose} and browser_id is not distinct from ${browserId ?? null}
-  `
+function boundTo(sql: Sql, { purpose, browserId, ...by }: Binding | BoundCode): Fragment {
+  const one = 'codeId' in by ? sql`id = ${by.codeId}` : sql`user_id = ${by.userId}`
+  return sql`${one} and purpose = ${purpose} and browser_id is not distinct from ${browserId ?? null}`
 }
 
 function living(sql: Sql, kind: KeptPurpose): Fragment {

@@ -35,6 +35,9 @@ export const purposes = {
   'invitation-code': { form: 'code', salted: true },
   // Its use, five tries, the next one for the same, the removal of its user.
   'otp-email': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },
+  // Its use, five tries, the next one of its sign-in, another address, the removal of its user. So many that a stranger, who
+  // gets few mailed, pushes out no other's.
+  'sign-in-code': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 100 } },
   // The secret of an authenticator app that is set up: its use, ten wrong tries, the next one of who sets it up.
   'totp-setup': { form: 'row', salted: true, rows: { tries: 10, ofUser: 10 } },
   // A code for tokens that is stored: its use, the end of its authorization.

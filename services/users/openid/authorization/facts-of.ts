@@ -81,7 +81,10 @@ export function factsFrom(
       furtherFactors: own.further,
       can: {
         prove: secondFactors.filter((kind) => factorKinds[kind].second!.isReady(user, policy)),
-        setUp: secondFactors.filter((kind) => maySetUp([kind], user.human)),
+        // Whom a mailed code lets in adds nothing by that.
+        setUp: policy.factors.includes('mailed-code')
+          ? []
+          : secondFactors.filter((kind) => maySetUp([kind], user.human)),
         usePasskey: livingPasskeys(user.human, policy).some(({ secondOnly }) => !secondOnly),
       },
       signOuts: user.signOuts,

@@ -1,7 +1,12 @@
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { areSecond } from '../../sessions/factors/asked-first.ts'
 import { isFirst } from '../../sessions/factors/kinds.ts'
-import { askedSecondFactors, type CheckedFactor, type LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import {
+  askedSecondFactors,
+  type CheckedFactor,
+  type LoginPolicy,
+  provesAgain,
+} from '../../sessions/login-policy/login-policy.ts'
 import { type AcrValue, acrValues, type AskedContext } from '../acr.ts'
 import type { Facts } from './facts.ts'
 
@@ -21,9 +26,13 @@ export interface UnmetContext {
   what: 'unmet-context'
 }
 
-/** Two kinds; or a passkey whose authenticator made sure of the person, which is something they have and know or are. */
-export function isMultiple(factors: readonly Pick<CheckedFactor, 'userVerified'>[]): boolean {
-  return factors.length > 1 || factors.some(({ userVerified }) => userVerified)
+/**
+ * Two kinds; or a passkey whose authenticator made sure of the person, which is something they have and know or are. A
+ * password beside a mailed code is one: the policy changed in between, and a mailed code may have set that password.
+ */
+export function isMultiple(factors: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[]): boolean {
+  const kinds = new Set(factors.map(({ kind }) => (kind === 'mailed-code' ? 'password' : kind)))
+  return kinds.size > 1 || factors.some(({ userVerified }) => userVerified)
 }
 
 /** The highest context that factors come to. Where the policy allows no passkeys, these count as second factors alone. */
@@ -89,7 +98,7 @@ function kindsFor(
   const own = { demanded: user.secondFactors, further: user.furtherFactors ?? [] }
   // As where the policy demands one.
   const kinds = askedSecondFactors({ ...policy, forceMfa: true }, own).filter(
-    (kind) => !factors.some((factor) => factor.kind === kind && isFirst(factor)),
+    (kind) => !provesAgain(policy, kind) && !factors.some((factor) => factor.kind === kind && isFirst(factor)),
   )
   const canProve = kinds.some((kind) => prove.includes(kind))
   // Who has none sets one up, where the application insists.

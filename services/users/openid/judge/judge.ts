@@ -109,7 +109,7 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   const missing: Lack[] = [
     ...selectAccount(request),
     ...ofPolicy,
-    ...(isNew ? maxAge(factors, request!, checkLifetime(facts.policy, session!.kept), now) : []),
+    ...(isNew ? maxAge(factors, request!, { ...facts.policy, kept: session!.kept }, now) : []),
     ...(request?.acr ? acrValuesOf(stage, { ...facts, user: facts.user }, recent, ofPolicy) : []),
     ...consented.lacks,
   ]
@@ -186,13 +186,14 @@ function isRecent(at: Date, { maxAge = Infinity, prompts, beganAt }: RequestFact
 function maxAge(
   factors: readonly CheckedFactor[],
   request: RequestFacts,
-  passwordCheckLifetime: number,
+  policy: Facts['policy'] & { kept: boolean },
   now: Date,
 ): Lack[] {
   const checked = lastFirstFactor(factors)
   if (!checked || checked > request.beganAt) return []
-  const isYoung = now.getTime() - checked.getTime() <= passwordCheckLifetime * 1000
-  return isYoung && isRecent(checked, request, now) ? [] : [{ what: 'fresh-factor', kinds: firstFactors }]
+  const isYoung = now.getTime() - checked.getTime() <= checkLifetime(policy, policy.kept) * 1000
+  const kinds = firstFactors.filter((kind) => kind === 'passkey' || policy.factors.includes(kind))
+  return isYoung && isRecent(checked, request, now) ? [] : [{ what: 'fresh-factor', kinds }]
 }
 
 function idTokenHint(request: RequestFacts | undefined, user: NonNullable<Facts['user']>): Reason | undefined {

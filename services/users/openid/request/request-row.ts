@@ -72,6 +72,8 @@ export interface Progress {
     /** The code was right, and a passkey is to take the place of a new password. */
     passkey?: RecoveryByPasskey | undefined
   }
+  /** A code that signs in by itself was asked for. */
+  mailed?: MailedSignIn | undefined
   /** What a new person typed to accept an invitation, and what was wrong. */
   invitation?: { givenName: string; familyName: string; error: InvitationError; retryAt?: string }
   /** The second factor that the person wants to use. */
@@ -97,6 +99,14 @@ export interface Progress {
 /** What goes on from one page of a sign-in to the next. */
 export function ongoing({ newPasskey }: Progress): Pick<Progress, 'chosen' | 'newPasskey'> {
   return { chosen: true, ...(newPasskey && { newPasskey }) }
+}
+
+/** A code that signs in: for a name as it was typed, or a person who is known; the one that counts; what was wrong with it. */
+export interface MailedSignIn {
+  loginName: string
+  userId?: string | undefined
+  codeId: string
+  error?: CodeError
 }
 
 export interface RecoveryByPasskey {

@@ -12,6 +12,7 @@ const outcomes: Record<string, string> = {
   // In another tab.
   FACTOR_NOT_FOUND: 'codes-removed',
   FACTOR_NOT_AVAILABLE: 'codes-refused',
+  MAILBOX_ALONE: 'factor-refused',
 }
 
 /** New codes are the answer itself: they are kept nowhere for a page that comes after it. */

@@ -19,6 +19,7 @@ const outcomes: Record<string, string> = {
   FACTOR_EXISTS: 'factor-added',
   FACTOR_NOT_FOUND: 'factor-removed',
   FACTOR_NOT_AVAILABLE: 'factor-refused',
+  MAILBOX_ALONE: 'factor-refused',
   LAST_FACTOR: 'factor-last',
 }
 

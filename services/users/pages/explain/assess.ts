@@ -18,6 +18,7 @@ import type { Facts } from '../../openid/judge/facts.ts'
 import { judge, type Verdict } from '../../openid/judge/judge.ts'
 import { findAskedRequest } from './asked-request.ts'
 import { loadPersonPolicy } from '../../sessions/login-policy/load-person-policy.ts'
+import type { PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
 import type { Authorization, EndReason } from '../../openid/events/authorization.ts'
 import type { User } from '../../directory/events/user.ts'
 
@@ -28,11 +29,11 @@ export interface Assessment {
   /** Undefined where there is no such application, or none that people sign in to. */
   facts: Facts | undefined
   user: User
-  /** The user has no session, and is judged as if the password had just been right. */
+  /** The user has no session, and is judged as if the first factor had just been right. */
   isSignedOut: boolean
   /** The caller may read the project, or that it is granted to the organization of the user. */
   seesProject: boolean
-  /** The same as if the password had just been right on a page, whatever session there is. Only of a request. */
+  /** The same as if the first factor had just been right on a page, whatever session there is. Only of a request. */
   next?: Verdict | 'scopes'
   /** The request that began. Undefined: none is asked for. Null: none that the caller may know. */
   row?: RequestRow | null | undefined
@@ -90,7 +91,7 @@ export async function assess(
   const signedInUser = { ...asked, sessionId }
   const found = factsFrom(signedInUser, await readFacts(context, signedInUser), facts, now)
   const isSignedOut = !found.session?.isAlive || found.session.userId !== userId
-  const signedIn = { ...found, session: justSignedIn(userId, now) }
+  const signedIn = { ...found, session: justSignedIn(userId, policy, now) }
   const verdict = judge('page', isSignedOut ? signedIn : found, now)
   // Who signs in by name chooses the account.
   const next = judge('page', { ...signedIn, request: { ...facts, chosen: true } }, now)
@@ -107,10 +108,11 @@ export async function sees(
   return isGranted && holds(await callerIn(call, home), 'project.read', home, id)
 }
 
-// A password that is right after the request began: so the request does not ask for it once more.
-function justSignedIn(userId: string, now: Date): NonNullable<Facts['session']> {
+// A first factor that is right after the request began: so the request does not ask for it once more.
+function justSignedIn(userId: string, { factors }: PersonPolicy, now: Date): NonNullable<Facts['session']> {
   const at = new Date(now.getTime() + 1)
-  return { id: '', userId, isAlive: true, expiresAt: at, kept: false, factors: [{ kind: 'password', at }] }
+  const checked = factors.map((kind) => ({ kind, at }))
+  return { id: '', userId, isAlive: true, expiresAt: at, kept: false, factors: checked }
 }
 
 /** Ends that follow from what an authorization stands on. */

@@ -10,7 +10,7 @@ import { mostWrong, usesOfGuesses } from '../../sessions/factors/guesses.ts'
 import { factorKinds, hasFactor, secondFactors } from '../../sessions/factors/kinds.ts'
 import { relyingParty } from '../../sessions/factors/passkey/relying-party.ts'
 import { factors } from '../../sessions/factors/registry.ts'
-import type { PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { type PersonPolicy, provesAgain } from '../../sessions/login-policy/login-policy.ts'
 import { factorSentences } from './factor-sentences.ts'
 
 type State = keyof typeof factorSentences
@@ -68,7 +68,7 @@ function whyNotNow(
   const { human } = user.state
   const isAsked = asked.includes(kind)
   const hasIt = owns(user, kind)
-  if (hasIt && !isAsked && !isAllowed(policy, kind))
+  if (hasIt && !isAsked && (!isAllowed(policy, kind) || provesAgain(policy, kind)))
     return { state: SignInFactorState.SIGN_IN_FACTOR_STATE_NOT_ALLOWED }
   if (kind === 'otp-email' && (hasIt || isAsked)) {
     const why = whyMailProvesNothing(human)
@@ -76,7 +76,8 @@ function whyNotNow(
     return why && { state: SignInFactorState.SIGN_IN_FACTOR_STATE_PASSWORD_BY_MAIL }
   }
   if (!hasIt) {
-    if (isAsked && factorKinds[kind].second!.isSetUpInSignIn && maySetUp(asked, human))
+    const mayAdd = !policy.factors.includes('mailed-code') && maySetUp(asked, human)
+    if (isAsked && factorKinds[kind].second!.isSetUpInSignIn && mayAdd)
       return { state: SignInFactorState.SIGN_IN_FACTOR_STATE_SET_UP_IN_SIGN_IN }
     return removedDate
       ? { state: SignInFactorState.SIGN_IN_FACTOR_STATE_REMOVED, removedDate }

@@ -16,6 +16,7 @@ import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { endOfThrottle } from '../../directory/rate-limits/sign-in-attempts.ts'
 import { areSecond } from '../../sessions/factors/asked-first.ts'
 import { factorKinds } from '../../sessions/factors/kinds.ts'
+import { isSetByCovering, isTrustedAddress } from '../../sessions/factors/mailed-code/trusted-address.ts'
 import type { FactorKind } from '../../sessions/events/session.ts'
 import { loadPersonPolicy } from '../../sessions/login-policy/load-person-policy.ts'
 import type { PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
@@ -52,14 +53,19 @@ export async function nextSignIn(
     hasNoRoles(context, assessment, user, call),
   ])
   const { human } = user.state
-  const lacksPassword = policy.factors.some((kind) => !factorKinds[kind].isSetUp(user, policy))
+  const isByMail = policy.factors.includes('mailed-code')
+  const lacksPassword = !isByMail && policy.factors.some((kind) => !factorKinds[kind].isSetUp(user, policy))
+  const isMailed = !isByMail || (await mayBeMailedCode(context, user, call))
   const obstacles = [
     ...(fault === 'another' ? [ground({ reason: SignInReason.SIGN_IN_REASON_NAME_OF_ANOTHER })] : []),
     ...(refusal ? [refusal] : []),
     ...(lacksPassword ? [ground({ reason: SignInReason.SIGN_IN_REASON_NO_PASSWORD, object: keyOf(user) })] : []),
-    ...(fault === 'unverified' || (lacksPassword && !human?.isVerified) ? [notVerified(user)] : []),
+    ...(fault === 'unverified' || ((lacksPassword || isByMail) && !human?.isVerified) ? [notVerified(user)] : []),
+    ...(!isMailed && human?.isVerified
+      ? [ground({ reason: SignInReason.SIGN_IN_REASON_ADDRESS_NOT_TRUSTED, object: keyOf(user) })]
+      : []),
     ...lacked.flatMap((kinds) => obstacleOfFactors(user, kinds, described) ?? []),
-    ...(throttledUntil
+    ...(throttledUntil && !isByMail
       ? [ground({ reason: SignInReason.SIGN_IN_REASON_THROTTLED, object: keyOf(user), until: throttledUntil })]
       : []),
   ].filter(({ reason }, index, all) => all.findIndex((other) => other.reason === reason) === index)
@@ -147,12 +153,23 @@ function notVerified(user: LoginUser): SignInGround {
 
 const keyOf = ({ userId }: LoginUser) => ({ type: 'user', id: userId })
 
+// A code that signs in by itself. Who has a passkey signs in without.
+async function mayBeMailedCode(context: Context, user: LoginUser, call: Call): Promise<boolean> {
+  const now = await orUnavailable(readNow(context.sql))
+  return isTrustedAddress(context, user.state, now) && isSetByCovering(context, user, call)
+}
+
 async function mayBeMailed(
   context: Context,
   { userId, state }: LoginUser & { state: User },
-  { hidePasswordReset }: PersonPolicy,
+  { hidePasswordReset, factors }: PersonPolicy,
   call: Call,
 ): Promise<boolean> {
-  if (hidePasswordReset || !mayRecover(context, { state }, await orUnavailable(readNow(context.sql)))) return false
+  if (
+    hidePasswordReset ||
+    !factors.includes('password') ||
+    !mayRecover(context, { state }, await orUnavailable(readNow(context.sql)))
+  )
+    return false
   return mayStillActOn(context, [state.human?.emailSetBy], userId, call)
 }

@@ -36,6 +36,8 @@ export const sentences = {
   [SignInReason.SIGN_IN_REASON_NO_PASSWORD]: 'The user has no password.',
   [SignInReason.SIGN_IN_REASON_ADDRESS_NOT_VERIFIED]:
     'The address of the user is not verified: it names no one, and no code that is mailed to it proves anything.',
+  [SignInReason.SIGN_IN_REASON_ADDRESS_NOT_TRUSTED]:
+    'The address of the user was changed of late, or set by somebody with fewer roles, so no code to sign in is mailed to it yet. A passkey helps, or a caller with user.write who verifies the address.',
   [SignInReason.SIGN_IN_REASON_PASSWORD_BY_MAIL]:
     'A second factor is asked for, and a mailed code is none for a password that was itself set by a mailed code.',
   [SignInReason.SIGN_IN_REASON_THROTTLED]:

@@ -1,4 +1,5 @@
 import { Gender } from '#gen/roster/users/v1/user'
+import type { Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
@@ -15,8 +16,11 @@ import { madeUserName } from '../registration/made-user-name.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { keepAccepting, type WholeInvitation } from './invitation-rows.ts'
 
-/** What a person signs in by from now on: the hash of a password, or a passkey in its place. */
-export type ChosenFactor = { hash: string; passkey?: undefined } | { hash?: undefined; passkey: MadePasskey }
+/** What a person signs in by from now on: the hash of a password, or a passkey in its place; neither: mailed codes. */
+export type ChosenFactor =
+  | { hash: string; passkey?: undefined }
+  | { hash?: undefined; passkey: MadePasskey }
+  | { hash?: undefined; passkey?: undefined }
 
 /** What a person chooses who accepts an invitation. */
 export type Chosen = ChosenFactor & {
@@ -67,7 +71,7 @@ export function addInvited(
         claims: [claimUserName(organizationId, userName), ...(made?.claims ?? [])],
         events: [added, ...(passkey ? [passkey.event({ codeId: link.codeId })] : [])],
         writes: [
-          ...(made?.writes ?? [(sql) => sql`insert into passwords (user_id, hash) values (${id}, ${hash!})`]),
+          ...(made?.writes ?? (hash === undefined ? [] : [firstPassword(id, hash)])),
           ...(taken ? [taken.write] : []),
           keepAccepting(id, id),
         ],
@@ -77,4 +81,8 @@ export function addInvited(
     },
     respond: ({ after }) => ({ userId: id, organizationId, state: after.state as User, hash: hash ?? null, known: [] }),
   })
+}
+
+function firstPassword(id: string, hash: string): Write {
+  return (sql) => sql`insert into passwords (user_id, hash) values (${id}, ${hash})`
 }

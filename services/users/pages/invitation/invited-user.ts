@@ -76,6 +76,9 @@ export async function setFirstFactor(
       if (!isActive(state) || !isOpen(status) || !isOpenInvite(human, now) || human.invite.codeId !== codeId)
         throw new Superseded()
       const proved = provedByInvite(human.invite)
+      // No password ends the invitation here.
+      if (!passkey && hash === undefined)
+        return { events: [...proved, { type: 'invite.code.used', payload: { codeId } }], guards, answer: undefined }
       if (!passkey)
         return {
           events: [...proved, { type: 'password.changed', payload: { codeId } }],

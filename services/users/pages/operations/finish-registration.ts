@@ -26,7 +26,9 @@ import { registeringOrganization } from '../../openid/request/registering-organi
 import { findRegistration, type StoredRegistration } from '../registration/registration.ts'
 import { countTryFrom, mayTry } from '../registration/registration-limits.ts'
 import { findFault } from '../registration/typed-registration.ts'
+import { provedMailbox } from '../../sessions/factors/mailed-code/proved-mailbox.ts'
 import { provedPassword } from '../../sessions/factors/password/password.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import { isWeak } from '../../directory/passwords/refuse-weak-password.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
@@ -60,21 +62,22 @@ export async function finishRegistration(
     return next({ keep: request.keep === 'on', registration: { ...given, isMailed: true, error, ...retryAt } })
   }
   const closed = () => next({ loginName: email, error: SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED })
-  const isWrong = findFault(given, request.password)
+  const registration = await findRegistration(context, row.id)
+  const isByMail = await wantsNoPassword(context, registration)
+  const isWrong = findFault(given, registration && !isByMail ? request.password : undefined)
   if (isWrong !== undefined) return again(isWrong)
   const wait = await countTryFrom(context, call.clientAddress)
   if (wait !== undefined) return again(RegistrationError.REGISTRATION_ERROR_THROTTLED, wait)
   // It costs no try of the code.
-  if (isWeak(request.password, { email, profile: { firstName: givenName, lastName: familyName } }))
+  if (!isByMail && isWeak(request.password, { email, profile: { firstName: givenName, lastName: familyName } }))
     return again(RegistrationError.REGISTRATION_ERROR_PASSWORD_TOO_COMMON)
-  const registration = await findRegistration(context, row.id)
   if (!registration || !(await mayTry(context, registration.code.codeId)))
     return again(RegistrationError.REGISTRATION_ERROR_CODE_OVER)
   const code = deriveCode(context.keys, registration.code, row.id, registration.email, 'registration-code')
   if (!matchesCode(request.code, code)) return again(RegistrationError.REGISTRATION_ERROR_CODE_WRONG)
   if (!(await isStillOpen(context, opened, registration, call))) return closed()
   try {
-    return { ...page, newBrowser: await signUp(context, opened, { registration, request }, call) }
+    return { ...page, newBrowser: await signUp(context, opened, { registration, request, isByMail }, call) }
   } catch (error) {
     const { browser } = await findBrowser(context.sql, opened.value)
     if (browser?.isPresent === false) return giveAgain(context, { ...opened, browser }, request, call)
@@ -125,6 +128,12 @@ async function isStillOpen(
   return 'asked' in reading && (await registeringOrganization(context, reading)) === organizationId
 }
 
+// The policy of the organization is the one of the person from then on.
+async function wantsNoPassword(context: Context, registration: StoredRegistration | undefined): Promise<boolean> {
+  if (!registration) return false
+  return (await loadLoginPolicy(context, registration.organizationId)).factors.includes('mailed-code')
+}
+
 // Returns the new value of the cookie.
 async function signUp(
   context: Context,
@@ -132,18 +141,19 @@ async function signUp(
   {
     registration,
     request: { password, keep },
-  }: { registration: StoredRegistration; request: FinishRegistrationRequest },
+    isByMail,
+  }: { registration: StoredRegistration; request: FinishRegistrationRequest; isByMail: boolean },
   call: Call,
 ): Promise<string> {
   const lane = networkOf(call.clientAddress) ?? call.clientAddress
-  const hash = await context.passwordHashes.hash(password, { lane, deadline: call.deadline })
+  const hash = isByMail ? null : await context.passwordHashes.hash(password, { lane, deadline: call.deadline })
   const guards = [stillOpen(row.id)]
   // Should the rest fail, the user signs in by this page.
   const writes = [advance(context.keys, row.id, { loginName: registration.email })]
   const user = await addRegistered(context, registration, { requestId: row.id, hash, writes, guards }, call)
   const { newValue } = await openBrowserSession(
     context,
-    provedPassword(user),
+    isByMail ? provedMailbox(user) : provedPassword(user),
     browser,
     {
       writes: (session) => [advance(context.keys, row.id, { chosen: true }, session)],

@@ -14,6 +14,9 @@ import { type Refusal, refusalOf, refused } from '../../sessions/factors/passkey
 import { type MadePasskey, provedMade, readMade } from '../../sessions/passkeys/made-passkey.ts'
 import { refuseWhereNotAllowed } from '../../sessions/passkeys/register.ts'
 import { provedPassword } from '../../sessions/factors/password/password.ts'
+import { provedMailbox } from '../../sessions/factors/mailed-code/proved-mailbox.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import type { NewSession } from '../../sessions/record-factor.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
 import type { Chosen } from '../invitation/add-invited.ts'
 import { countTryFrom } from '../registration/registration-limits.ts'
@@ -62,12 +65,14 @@ export async function join(
   }
   const names = known ? { givenName: 'known', familyName: 'known' } : { givenName, familyName }
   const isByPasskey = request.credential !== ''
-  const fault = findFault({ email, ...names, language }, isByPasskey ? undefined : request.password)
+  const { factors } = await loadLoginPolicy(context, joining.organizationId)
+  const isByPassword = !isByPasskey && factors.includes('password')
+  const fault = findFault({ email, ...names, language }, isByPassword ? request.password : undefined)
   if (fault !== undefined) return again(errors.get(fault) ?? InvitationError.INVITATION_ERROR_GIVEN_NAME_INVALID)
   const wait = await countTryFrom(context, call.clientAddress, 'invitations')
   if (wait !== undefined) return again(InvitationError.INVITATION_ERROR_THROTTLED, wait)
   if (
-    !isByPasskey &&
+    isByPassword &&
     isWeak(request.password, known ?? { email, profile: { firstName: givenName, lastName: familyName } })
   )
     return again(InvitationError.INVITATION_ERROR_PASSWORD_TOO_COMMON)
@@ -78,24 +83,29 @@ export async function join(
     const passkey = isByPasskey ? await readPasskey(context, opened, joining, request.credential) : undefined
     const refusal = await joining.refuse()
     if (refusal) return refusal
-    const user = await joining.add(
-      passkey ? { ...chosen, passkey } : { ...chosen, hash: await hashOf(context, request.password, call) },
-    )
-    // Should the rest fail, the person signs in by this page, and the roles follow.
-    const session = await openBrowserSession(
-      context,
-      passkey ? provedMade(user, passkey.passkeyId) : provedPassword(user),
-      browser,
-      { writes: (of) => [advance(context.keys, row.id, { chosen: true }, of)], guards, clientId, keep },
-      call,
-    )
+    const factor = passkey ? { passkey } : isByPassword ? { hash: await hashOf(context, request.password, call) } : {}
+    const user = await joining.add({ ...chosen, ...factor })
+    // Should the rest fail, the person signs in by this page, and the roles follow. A link that was not mailed has proved no
+    // address, so no code is mailed to that yet.
+    const proved = passkey
+      ? provedMade(user, passkey.passkeyId)
+      : isByPassword
+        ? provedPassword(user)
+        : user.state.human?.isVerified && provedMailbox(user)
+    const along = {
+      writes: (of: NewSession) => [advance(context.keys, row.id, { chosen: true }, of)],
+      guards,
+      clientId,
+      keep,
+    }
+    const session = proved ? await openBrowserSession(context, proved, browser, along, call) : undefined
     const warn = (error: unknown) =>
       context.log.warn({ err: error, userId: user.userId }, 'work after an invitation failed')
     await Promise.all([
       joining.finish().catch(warn),
       rememberAddress(context, user.userId, call.clientAddress, undefined).catch(warn),
     ])
-    return { ...(await joining.end()), newBrowser: session.newValue }
+    return { ...(await joining.end()), newBrowser: session?.newValue ?? '' }
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal) return again(refusals[refusal] ?? InvitationError.INVITATION_ERROR_PASSKEY_INVALID)

@@ -39,6 +39,7 @@ import { type FactorKind, sessionKey } from '../../sessions/events/session.ts'
 import { relyingParty } from '../../sessions/factors/passkey/relying-party.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { mailCode } from './check-code.ts'
+import { askForCode, signInByCode } from './mailed-code.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
 
@@ -61,6 +62,13 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
   }
   if (request.action === 'register') {
     await next({ registration: emptyRegistration(request.loginName) })
+    return page
+  }
+  if (request.action === 'mail-code') return askForCode(context, opened, request, call)
+  if (request.action === 'check-code') return signInByCode(context, opened, request, call)
+  if (request.action === 'other-name') {
+    const { chosen, asksName, mailed } = row.progress
+    await next({ chosen, asksName, ...(mailed && { loginName: mailed.loginName }) })
     return page
   }
   try {

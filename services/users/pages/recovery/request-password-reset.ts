@@ -68,7 +68,7 @@ export async function mailCode(context: Context, loginName: string, call: Call, 
   const setBy = found?.state.human?.emailSetBy
   const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))
   const isForeign = found !== undefined && (await isOfAnother(context, found))
-  const { hidePasswordReset } = await loadLoginPolicy(context, found?.organizationId ?? '')
+  const { hidePasswordReset, factors } = await loadLoginPolicy(context, found?.organizationId ?? '')
   let throttled: unknown
   const store = (isAllowed: boolean) =>
     context.store.execute({
@@ -90,7 +90,7 @@ export async function mailCode(context: Context, loginName: string, call: Call, 
       respond: () => ({}),
     })
   try {
-    await store(isTrusted && !isForeign && !hidePasswordReset)
+    await store(isTrusted && !isForeign && !hidePasswordReset && factors.includes('password'))
     countLimit(throttled)
   } catch (error) {
     if (!(error instanceof RosterError) || error.reason !== 'MAILS_THROTTLED') throw error
@@ -138,9 +138,10 @@ function tooManyCodes(code: PasswordCode | undefined, now: Date): unknown {
   }
 }
 
-function limitsOf(address: string): NamedRateLimit[] {
+/** How many mails a network asks for, whomever they are for. */
+export function limitsOf(address: string, what: 'resets' | 'sign-in codes' = 'resets'): NamedRateLimit[] {
   const network = networkOf(address)
-  const limits: NamedRateLimit[] = [{ name: ['resets from', address], most: 20, pause: 30, kind: 'always' }]
-  if (network !== undefined) limits.push({ name: ['resets from', network], most: 200, pause: 3, kind: 'always' })
+  const limits: NamedRateLimit[] = [{ name: [`${what} from`, address], most: 20, pause: 30, kind: 'always' }]
+  if (network !== undefined) limits.push({ name: [`${what} from`, network], most: 200, pause: 3, kind: 'always' })
   return limits
 }

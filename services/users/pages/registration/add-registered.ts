@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid'
 import { Gender } from '#gen/roster/users/v1/user'
-import type { Write } from '#lib/database/database'
+import type { Transaction, Write } from '#lib/database/database'
 import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { isOpen } from '../../../organization-status.ts'
@@ -16,8 +16,8 @@ import { type StoredRegistration, usingUp } from './registration.ts'
 /** What comes with the new user in one transaction. */
 interface Along {
   requestId: string
-  /** Of the password. */
-  hash: string
+  /** Of the password. Null: the person signs in with mailed codes. */
+  hash: string | null
   writes: Write[]
   guards: Guard[]
 }
@@ -55,7 +55,9 @@ export function addRegistered(
         claims: [claimUserName(organizationId, userName)],
         events: [{ type: 'human.added', payload: { userName, profile, email, isVerified: true, codeId: code.codeId } }],
         writes: [
-          (sql) => sql`insert into passwords (user_id, hash) values (${userId}, ${hash})`,
+          ...(hash === null
+            ? []
+            : [(sql: Transaction) => sql`insert into passwords (user_id, hash) values (${userId}, ${hash})`]),
           taken.write,
           ...used.writes,
           ...writes,

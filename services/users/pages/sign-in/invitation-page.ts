@@ -40,6 +40,7 @@ export async function invitationPage(
     applicationName: landing.name,
     keep: undefined,
     passkey: undefined,
+    withoutPassword: false,
   }
   return show({ $case: 'invitation', value })
 }
@@ -64,6 +65,7 @@ export async function invitedUserPage(
     applicationName: invite.applicationName ?? '',
     keep: undefined,
     passkey: undefined,
+    withoutPassword: false,
   }
   return show({ $case: 'invitation', value })
 }

@@ -1,5 +1,6 @@
 import {
   type Account,
+  CodeError,
   type PageAnswer,
   RecoveryError,
   RegistrationError,
@@ -8,7 +9,7 @@ import {
 import { show } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
-import type { Progress, RequestRow } from '../../openid/request/request-row.ts'
+import type { MailedSignIn, Progress, RequestRow } from '../../openid/request/request-row.ts'
 
 /** Name and password; of a known person, the password alone. */
 export function signInPage(
@@ -30,7 +31,20 @@ export function signInPage(
       recovers: true,
       keep: undefined,
       passkey: undefined,
+      mailsCode: false,
     },
+  })
+}
+
+/** The code that was mailed to whoever has the name. */
+export function mailedCodePage({
+  loginName,
+  userId,
+  error = CodeError.CODE_ERROR_UNSPECIFIED,
+}: MailedSignIn): PageAnswer {
+  return show({
+    $case: 'mailedCode',
+    value: { loginName, nameIsFixed: userId !== undefined, error, retryAfter: 0, keep: undefined },
   })
 }
 
@@ -40,7 +54,10 @@ export function registrationPage(registration: NonNullable<Progress['registratio
   const { error = RegistrationError.REGISTRATION_ERROR_UNSPECIFIED } = registration
   const asked = { email, error, retryAfter: secondsUntil(retryAt, now) }
   return isMailed
-    ? show({ $case: 'registrationCode', value: { ...asked, ...passwordLengths(), keep: undefined } })
+    ? show({
+        $case: 'registrationCode',
+        value: { ...asked, ...passwordLengths(), keep: undefined, withoutPassword: false },
+      })
     : show({ $case: 'registration', value: { ...asked, givenName, familyName } })
 }
 

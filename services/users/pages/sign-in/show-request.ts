@@ -4,7 +4,6 @@ import { formToken } from '../../sessions/browsers/form-token.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
-import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import type { Missing, ShutOut } from '../../openid/judge/judge.ts'
 import { answerApplication, notice, refusalLink } from '../../openid/authorization/answer.ts'
 import { type Candidate, isMeant, isAdmitted } from '../../openid/authorization/candidates.ts'
@@ -21,14 +20,22 @@ import type { OpenedRequest } from './opened-request.ts'
 import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
 import { registeringOrganization } from '../../openid/request/registering-organization.ts'
-import { accountsPage, consentPage, noAccessPage, recoveryPage, registrationPage, signInPage } from './pages.ts'
+import { asksForCode, policyOfRequest } from './asks-for-code.ts'
+import {
+  accountsPage,
+  consentPage,
+  mailedCodePage,
+  noAccessPage,
+  recoveryPage,
+  registrationPage,
+  signInPage,
+} from './pages.ts'
 import type { Mistake } from '../../openid/request/mistakes.ts'
 import type { Asked, Fault, RequestedApplication } from '../../openid/request/read-parameters.ts'
 import { answerableBy } from '../../openid/request/request-object.ts'
 import { logMistake, logShutOut, refuseUnknown, showMistake } from '../../openid/authorization/refuse-request.ts'
 import { hostOf } from '../../openid/request/redirect-uri.ts'
 import { requestFacts } from '../../openid/request/request-facts.ts'
-import { organizationOfRequest } from '../../openid/request/request-organization.ts'
 import { closeRequest, type RequestRow } from '../../openid/request/request-row.ts'
 import { type RequestState, requestStateOf } from './request-state.ts'
 import { wayBack } from './way-back.ts'
@@ -59,21 +66,24 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
   const { answer } = page
   if (
     answer?.$case === 'signIn' ||
+    answer?.$case === 'mailedCode' ||
     answer?.$case === 'registrationCode' ||
     answer?.$case === 'recoveryCode' ||
     answer?.$case === 'recoveryPasskey' ||
     (answer?.$case === 'invitation' && !answer.value.account)
   ) {
-    const policy = await loadLoginPolicy(
-      context,
-      parameters.invitation?.organizationId ?? organizationOfRequest(parameters.scope, requested),
-    )
-    const known = answer.$case === 'signIn' && answer.value.nameIsFixed ? state.chosen : undefined
+    const policy = await policyOfRequest(context, opened, state)
+    const isFixed = (answer.$case === 'signIn' || answer.$case === 'mailedCode') && answer.value.nameIsFixed
+    const known = isFixed ? state.chosen : undefined
     const { keepSignedIn } = known?.signedInUser.policy ?? policy
     if (keepSignedIn === 'allowed') answer.value.keep = progress.keep ?? known?.isKept ?? false
+    if (answer.$case === 'registrationCode' || answer.$case === 'invitation')
+      answer.value.withoutPassword = policy.factors.includes('mailed-code')
     if (answer.$case === 'recoveryCode') answer.value.offersPasskey = policy.allowPasskeys
     if (answer.$case === 'signIn') {
-      answer.value.hidesPasswordReset = policy.hidePasswordReset
+      const { factors } = known?.signedInUser.policy ?? policy
+      answer.value.mailsCode = factors.includes('mailed-code')
+      answer.value.hidesPasswordReset = policy.hidePasswordReset || answer.value.mailsCode
       if (!answer.value.nameIsFixed) answer.value.mayRegister = await mayRegister(context, state)
       const { allowPasskeys } = known?.signedInUser.policy ?? policy
       if (allowPasskeys) answer.value.passkey = await passkeyPrompt(context, opened, state)
@@ -97,6 +107,7 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
 
 const withForm = [
   'signIn',
+  'mailedCode',
   'passkey',
   'code',
   'factorCode',
@@ -171,6 +182,8 @@ async function nextPage(
     return (await mayRegister(context, state))
       ? registrationPage(registration, now)
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
+  const { mailed } = row.progress
+  if (mailed && browser.isPresent && (await asksForCode(context, { row }, state))) return mailedCodePage(mailed)
   const able = people.filter(isAdmitted)
   if (row.parameters.invitation)
     return nextOfInvitation(
@@ -234,6 +247,8 @@ const factorPages: Record<
   (row: RequestRow, person: Candidate, now: Date, context: Context) => PageAnswer | Promise<PageAnswer>
 > = {
   password: (row, person, now) => signInPage(row, now, undefined, person),
+  // It is mailed once the person asks for it.
+  'mailed-code': (row, person, now) => signInPage(row, now, undefined, person),
   totp: (row, person, now, context) => totpPage(context, row, person, now),
   passkey: passkeyPage,
   'otp-email': otpEmailPage,

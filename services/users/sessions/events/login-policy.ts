@@ -15,6 +15,8 @@ export interface LoginPolicySettings {
   secondFactors?: { kinds: SecondFactorKind[] }
   allowRegister?: boolean
   allowPasskeys?: boolean
+  /** A mailed code signs in, and a password does not. What the instance sets holds everywhere. */
+  allowMailedCodes?: boolean
   /** See LoginPolicy. An organization has as many as the instance at most. */
   trustedBrowserDays?: number
   hidePasswordReset?: boolean

@@ -40,8 +40,8 @@ export type SessionEvent =
   | { type: 'chosen'; payload: { userId: string; applicationId: string } }
   | { type: 'ended'; payload: { userId: string } }
 
-/** What a person proves to sign in. */
-export type FactorKind = 'password' | SecondFactorKind
+/** What a person proves to sign in. `mailed-code`: a code by mail as the first factor; as a second one, it is `otp-email`. */
+export type FactorKind = 'password' | 'mailed-code' | SecondFactorKind
 
 /** What a check of a passkey was. */
 export interface CheckOfPasskey {

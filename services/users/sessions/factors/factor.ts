@@ -32,6 +32,8 @@ export interface Given {
   session?: FactorTarget | undefined
   /** Of a passkey: what was asked for. */
   asked?: AskedAssertion
+  /** The id of a code that signs in by itself, as it was asked for where it is entered. */
+  code?: string | undefined
 }
 
 /** A session and its browser; or, where there is none, the code for a forgotten password that was right there. */

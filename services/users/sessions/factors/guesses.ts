@@ -12,7 +12,7 @@ import { type User, userKey } from '../../directory/events/user.ts'
 import { type PasswordCode, type PasswordCodeEvent, passwordCodeKey } from '../../directory/events/password-code.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import { isActive } from '../../directory/states/user-state.ts'
-import type { Session, SessionEvent } from '../events/session.ts'
+import type { FactorKind, Session, SessionEvent } from '../events/session.ts'
 import { sessionNotFound } from '../sessions.ts'
 import type { FactorTarget } from './factor.ts'
 import { factorKinds } from './kinds.ts'
@@ -38,11 +38,40 @@ export async function findGuesser(
   kind: SecondFactorKind,
   { userId, browserId = '' }: { userId: string; browserId?: string | undefined },
 ): Promise<Guesser> {
+  return { kind, userId, browserId: (await hasPassedIn({ sql }, userId, kind, browserId)) ? browserId : '' }
+}
+
+/** Whether a user passed a factor in this browser before. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function hasPassedIn(
+  { sql }: Pick<Context, 'sql'>,
+  userId: string,
+  kind: FactorKind,
+  browserId: string | undefined,
+): Promise<boolean> {
+  if (browserId === undefined) return false
   const rows = await orUnavailable(sql`
     select from factor_guesses
     where user_id = ${userId} and kind = ${kind} and browser_id = ${browserId} and passed_at is not null
   `)
-  return { kind, userId, browserId: rows.length > 0 ? browserId : '' }
+  return rows.length > 0
+}
+
+/** What a right code stores of its browser. */
+export function passedIn(userId: string, kind: FactorKind, browserId: string | undefined): Write[] {
+  if (browserId === undefined) return []
+  return [
+    (sql) => sql`
+      insert into factor_guesses (user_id, kind, browser_id, passed_at)
+      values (${userId}, ${kind}, ${browserId}, roster_now())
+      on conflict (user_id, kind, browser_id) do update set wrong = 0, passed_at = excluded.passed_at, told_at = null
+    `,
+    (sql) => sql`
+      delete from factor_guesses where user_id = ${userId} and kind = ${kind} and browser_id in (
+        select browser_id from factor_guesses where user_id = ${userId} and kind = ${kind} and browser_id <> ''
+        order by passed_at desc, browser_id offset ${mostBrowsers}
+      )
+    `,
+  ]
 }
 
 /** What a right code stores: the guard, and the writes that begin to count anew. `browserId`: it passed the factor. */
@@ -56,23 +85,7 @@ export function passing(
   return {
     uses: usesOfGuesses({ keys }, guesser),
     guard: notLocked(guesser),
-    writes: [
-      ...ids.map(
-        (id): Write =>
-          (sql) =>
-            sql`
-            insert into factor_guesses (user_id, kind, browser_id, passed_at)
-            values (${userId}, ${kind}, ${id}, roster_now())
-            on conflict (user_id, kind, browser_id) do update set wrong = 0, passed_at = excluded.passed_at, told_at = null
-          `,
-      ),
-      (sql) => sql`
-        delete from factor_guesses where user_id = ${userId} and kind = ${kind} and browser_id in (
-          select browser_id from factor_guesses where user_id = ${userId} and kind = ${kind} and browser_id <> ''
-          order by passed_at desc, browser_id offset ${mostBrowsers}
-        )
-      `,
-    ],
+    writes: [...ids.flatMap((id) => passedIn(userId, kind, id))],
   }
 }
 

@@ -48,6 +48,13 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
     method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_PASSWORD,
     isSetUp: ({ hash }) => hash !== null,
   },
+  'mailed-code': {
+    amr: 'otp',
+    isFirst: true,
+    shownAs: 'otpEmail',
+    method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_OTP_EMAIL,
+    isSetUp: ({ state }) => state.human?.isVerified === true,
+  },
   passkey: {
     // Without attestation nobody knows where its key lies: no `hwk`.
     amr: ['pop', 'user'],

@@ -1,5 +1,6 @@
 import type { FactorKind } from '../events/session.ts'
 import type { Factor } from './factor.ts'
+import { mailedCode } from './mailed-code/mailed-code.ts'
 import { otpEmail } from './otp-email/otp-email.ts'
 import { passkey } from './passkey/passkey.ts'
 import { password } from './password/password.ts'
@@ -9,6 +10,7 @@ import { totp } from './totp/totp.ts'
 /** The work of each kind of factor. */
 export const factors: Record<FactorKind, Factor> = {
   password,
+  'mailed-code': mailedCode,
   passkey,
   totp,
   'otp-email': otpEmail,

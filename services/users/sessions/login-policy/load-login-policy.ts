@@ -26,7 +26,7 @@ export function policyOf(
   config: Pick<Context['config'], 'SESSION_LIFETIME' | 'KEPT_SESSION_LIFETIME' | 'PUBLIC_URL' | 'PASSKEY_RP_ID'>,
 ): LoginPolicy {
   const { SESSION_LIFETIME, KEPT_SESSION_LIFETIME } = config
-  const policy = { ...defaultPolicy, ...ofInstance, ...own }
+  const { allowMailedCodes: _, ...policy } = { ...defaultPolicy, ...ofInstance, ...own }
   const all = [ofInstance, own]
   const isSet = (name: 'forceMfa' | 'forceMfaOfAdministrators' | 'hidePasswordReset') => all.some((one) => one[name])
   const shorter = (name: 'passwordCheckLifetime' | 'secondFactorCheckLifetime') =>
@@ -35,6 +35,8 @@ export function policyOf(
   const atMost = (lifetime: number) => Math.min(shorter('passwordCheckLifetime'), lifetime)
   return {
     ...policy,
+    // Neither is the stricter one, so what the instance says holds.
+    factors: [(ofInstance.allowMailedCodes ?? own.allowMailedCodes) ? 'mailed-code' : 'password'],
     forceMfa: isSet('forceMfa'),
     forceMfaOfAdministrators: isSet('forceMfaOfAdministrators'),
     hidePasswordReset: isSet('hidePasswordReset'),

@@ -10,6 +10,7 @@ export interface CheckedFactor extends CheckOfPasskey {
 
 /** What an organization demands of those who sign in, and allows them. */
 export interface LoginPolicy {
+  /** What begins a session, where no passkey does: a password, or a mailed code. */
   factors: readonly FactorKind[]
   /** People sign in with passkeys; else these count for nothing. */
   allowPasskeys: boolean
@@ -131,13 +132,15 @@ type Demands = Pick<
 
 /** The second factors of which one is asked for; none: nothing is. */
 export function askedSecondFactors(
-  policy: Omit<Demands, 'factors' | 'secondFactorCheckLifetime'>,
-  { demanded, further }: OwnFactors,
+  policy: Omit<Demands, 'secondFactorCheckLifetime'>,
+  { demanded: owned, further }: OwnFactors,
 ): FactorKind[] {
   const { forceMfa } = policy
+  // The mailbox is one factor: where it begins a session, it is no second one.
+  const demanded = owned.filter((kind) => !provesAgain(policy, kind))
   // A security key of the person's own is asked for all the same, or a policy would take it away.
   const allowed = policy.secondFactors.filter(
-    (kind) => kind !== 'passkey' || policy.allowPasskeys || demanded.includes(kind),
+    (kind) => !provesAgain(policy, kind) && (kind !== 'passkey' || policy.allowPasskeys || demanded.includes(kind)),
   )
   // Recovery codes stand for another factor alone.
   const serving = (kinds: readonly FactorKind[]) => (kinds.every(isWayOut) ? [] : kinds)
@@ -150,6 +153,11 @@ export function askedSecondFactors(
   // A second factor is demanded, though the person has none that serves.
   const asked = found.length > 0 ? found : policy.secondFactors.filter((kind) => !isWayOut(kind))
   return orderOfPages.filter((kind) => asked.includes(kind))
+}
+
+/** Whether a second factor proves nothing more than the first one of this policy. */
+export function provesAgain({ factors }: Pick<LoginPolicy, 'factors'>, kind: FactorKind): boolean {
+  return kind === 'otp-email' && factors.includes('mailed-code')
 }
 
 const orderOfPages = Object.keys(factorKinds) as FactorKind[]

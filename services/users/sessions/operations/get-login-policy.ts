@@ -26,12 +26,16 @@ export async function getLoginPolicy(
       ...whatIsBuilt,
       ...policy,
       ...(await shown(context, policy)),
+      allowUsernamePassword: policy.factors.includes('password'),
+      allowMailedCodes: policy.factors.includes('mailed-code'),
       keepSignedIn: keepingOf[policy.keepSignedIn],
       secondFactors: typesOf(policy.secondFactors.filter((kind) => kind !== 'passkey' || policy.allowPasskeys)),
     },
     settings: {
       ...own?.state,
       ...(await shown(context, own?.state ?? {})),
+      // As it has to be sent.
+      ...(own?.state.allowMailedCodes && { allowUsernamePassword: false }),
       secondFactors: own?.state.secondFactors && { types: typesOf(own.state.secondFactors.kinds) },
     },
     details: own && details(own),
@@ -43,7 +47,6 @@ function typesOf(kinds: readonly FactorKind[]) {
 }
 
 const whatIsBuilt = {
-  allowUsernamePassword: true,
   ignoreUnknownUsernames: true,
   allowExternalIdp: false,
 }

@@ -22,7 +22,8 @@ export async function listAuthenticationMethodTypes(
   const asked = askedSecondFactors(policy, ownFactors(user!.state.human))
   const provable = Object.entries(factorKinds).filter(
     ([kind, { isSetUp, second }]) =>
-      isSetUp(user!, policy) || (asked.includes(kind as FactorKind) && second?.isReady(user!.state, policy)),
+      (isSetUp(user!, policy) && (kind !== 'mailed-code' || policy.factors.includes(kind))) ||
+      (asked.includes(kind as FactorKind) && second?.isReady(user!.state, policy)),
   )
-  return { authMethodTypes: provable.map(([, { method }]) => method) }
+  return { authMethodTypes: [...new Set(provable.map(([, { method }]) => method))] }
 }

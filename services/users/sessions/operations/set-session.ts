@@ -4,15 +4,21 @@ import {
   UserVerificationRequirement,
   type WebAuthNChallenge,
 } from '#gen/roster/users/v1/session_service'
-import { readNow } from '#lib/database/database'
+import { randomUUID } from 'node:crypto'
+import { orUnavailable, readNow } from '#lib/database/database'
 import type { Violation } from '#lib/errors'
 import { details } from '#lib/eventstore/aggregate'
+import { permissionDenied } from '#lib/rpc/authorize'
+import { holds } from '#lib/rpc/caller'
+import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { checkTemplate, linkTargets } from '../../directory/email/link.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
+import { requireMayActOn } from '../../directory/may-act-on.ts'
 import type { FactorKind } from '../events/session.ts'
+import { sendSignInCode, type SignInCodeDelivery } from '../factors/mailed-code/send-code.ts'
 import { notAvailable } from '../factors/otp-email/otp-email.ts'
 import { sendCode } from '../factors/otp-email/send-code.ts'
 import { factorKinds } from '../factors/kinds.ts'
@@ -23,6 +29,7 @@ import { relyingParty } from '../factors/passkey/relying-party.ts'
 import { factors } from '../factors/registry.ts'
 import { completing, detailsOf } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
+import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
 import { findPresented, type PresentedSession } from '../presented-session.ts'
 import { recordFactor } from '../record-factor.ts'
@@ -67,7 +74,8 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
   if (!user) throw sessionNotFound()
   if (request.otpEmail) return challenge(context, request, { presented, user }, call)
   if (request.webAuthN) return challengePasskey(context, request, { presented, user }, call)
-  const [kind, , text] = proofsIn(request)[0]!
+  const [given, , text] = proofsIn(request)[0]!
+  const kind = given === 'otp-email' && (await isByMail(context, user)) ? 'mailed-code' : given
   const whole = 'whole' in presented ? presented.whole : undefined
   // A second factor comes to a first one.
   if (!factorKinds[kind].isFirst && !whole) throw notAvailable()
@@ -77,7 +85,7 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
       loginName: user.state.userName,
       find: () => findUserById(context, user.userId),
       text,
-      session: whole && { id: whole.id, browserId: undefined },
+      session: whole || kind === 'mailed-code' ? { id: sessionId, browserId: undefined } : undefined,
       asked: { binding: { for: 'session', sessionId, userId: user.userId } },
     },
     call,
@@ -117,14 +125,16 @@ function proofsIn(request: SetSessionRequest) {
 // The session and its token stay.
 async function challenge(
   context: Context,
-  { sessionToken, otpEmail }: SetSessionRequest,
+  { sessionId, sessionToken, otpEmail }: SetSessionRequest,
   { presented, user }: { presented: PresentedSession; user: LoginUser },
   call: Call,
 ): Promise<SetSessionResponse> {
-  if (!('whole' in presented)) throw notAvailable()
-  const { id, state } = presented.whole
   const delivery = otpEmail!.delivery!
   const how = delivery.$case === 'returnCode' ? 'return' : { urlTemplate: delivery.value.urlTemplate }
+  if (await isByMail(context, user))
+    return challengeFirst(context, { sessionId, sessionToken, how }, { presented, user }, call)
+  if (!('whole' in presented)) throw notAvailable()
+  const { id, state } = presented.whole
   const code = await sendCode(context, user, { session: { id, browserId: undefined }, how }, call)
   return {
     sessionToken,
@@ -137,6 +147,38 @@ async function challenge(
       state,
       presented.whole.readAt,
     ),
+  }
+}
+
+// Where the policy wants no passwords, a mailed code is the first factor.
+async function isByMail(context: Context, { organizationId }: LoginUser): Promise<boolean> {
+  return (await loadLoginPolicy(context, organizationId)).factors.includes('mailed-code')
+}
+
+// Who sees a code that signs in by itself is whoever may reset the password of the user.
+async function challengeFirst(
+  context: Context,
+  { sessionId, sessionToken, how }: { sessionId: string; sessionToken: string; how: SignInCodeDelivery['how'] },
+  { presented, user }: { presented: PresentedSession; user: LoginUser },
+  call: Call,
+): Promise<SetSessionResponse> {
+  const { userId, organizationId } = user
+  if (how === 'return') {
+    if (!holds(await callerIn(call, organizationId), 'user.write', organizationId)) throw permissionDenied()
+    await requireMayActOn(context, userId, call)
+  }
+  const place = { id: sessionId, browserId: undefined }
+  const code = await sendSignInCode(context, user, { codeId: randomUUID(), place, how }, call)
+  const [state, now] =
+    'whole' in presented
+      ? [presented.whole.state, presented.whole.readAt]
+      : [{ factors: [] }, await orUnavailable(readNow(context.sql))]
+  return {
+    sessionToken,
+    expirationDate: 'whole' in presented ? new Date(presented.whole.state.expiresAt) : presented.halfDone.expiresAt,
+    details: 'whole' in presented ? details(presented.whole) : detailsOf(presented.halfDone),
+    challenges: code === undefined ? undefined : { otpEmail: code, webAuthN: undefined },
+    missingFactors: missingMethods(await loadPersonPolicy(context, user, call), user.state, state, now),
   }
 }
 

@@ -49,12 +49,19 @@ function faultsOf(
   }: Sent,
   { SESSION_LIFETIME, KEPT_SESSION_LIFETIME }: Pick<Config, 'SESSION_LIFETIME' | 'KEPT_SESSION_LIFETIME'>,
 ): Violation[] {
+  const { allowMailedCodes = false, allowUsernamePassword = true } = sent
   const isPage = defaultRedirectUri === '' || isWebPage(defaultRedirectUri)
   const lifetimes = [
     { name: 'passwordCheckLifetime', lifetime: passwordCheckLifetime, most: SESSION_LIFETIME },
     { name: 'secondFactorCheckLifetime', lifetime: secondFactorCheckLifetime, most: KEPT_SESSION_LIFETIME },
   ]
   return [
+    ...(allowMailedCodes && allowUsernamePassword
+      ? [violation('allowMailedCodes', 'must not stand beside passwords: allowUsernamePassword must be false')]
+      : []),
+    ...(!allowMailedCodes && !allowUsernamePassword
+      ? [violation('allowUsernamePassword', 'must be true unless allowMailedCodes is: people sign in by one of them')]
+      : []),
     ...(isPage ? [] : [violation('defaultRedirectUri', 'must be https, without user and fragment')]),
     ...(serving && !servesAlone(serving)
       ? [violation('secondFactors.types', 'must have one at least that is no recovery code')]
@@ -112,6 +119,7 @@ function given(
     secondFactors: serving,
     allowRegister,
     allowPasskeys,
+    allowMailedCodes,
     trustedBrowserDays,
     hidePasswordReset,
     tellOfSignIns,
@@ -134,6 +142,7 @@ function given(
     secondFactors: kinds && { kinds: secondFactors.filter((kind) => kinds.includes(kind)) },
     allowRegister,
     allowPasskeys,
+    allowMailedCodes,
     trustedBrowserDays,
     hidePasswordReset,
     tellOfSignIns,

@@ -2,29 +2,13 @@ import { RosterError } from '#lib/errors'
 import { readNow } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import type { Human } from '../../directory/events/human.ts'
 import type { User } from '../../directory/events/user.ts'
 import type { Session } from '../events/session.ts'
 import { freshFor } from '../fresh-session.ts'
+import { mailboxAlone, provedMailboxAlone } from '../mailbox-alone.ts'
 import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
-import { type CheckedFactor, checkedAt, lastFirstFactor } from '../login-policy/login-policy.ts'
+import { checkedAt, lastFirstFactor } from '../login-policy/login-policy.ts'
 import { missingMethods } from '../session-tokens.ts'
-
-/**
- * A mailed code gave the person the password, and nothing else was proved: that changes no factor, or who has the mailbox
- * would soon have all of them.
- */
-export function provedMailboxAlone(human: Human | undefined, checked: readonly Pick<CheckedFactor, 'kind'>[]): boolean {
-  return human?.passwordByMail === true && checked.every(({ kind }) => kind === 'password' || kind === 'otp-email')
-}
-
-export function mailboxAlone(): RosterError {
-  return new RosterError(
-    'FAILED_PRECONDITION',
-    'MAILBOX_ALONE',
-    'The session stands on a mailed code alone, which changes no factor.',
-  )
-}
 
 /**
  * The caller's own session has a first factor of late, and lacks none: a token that somebody stole adds no passkey.

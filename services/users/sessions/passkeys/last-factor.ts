@@ -63,5 +63,7 @@ function serves(
 function canProve(policy: PersonPolicy, human: Human): boolean {
   const asked = askedSecondFactors(policy, ownFactors(human))
   const user = { human } as User
-  return maySetUp(asked, human) || asked.some((kind) => factorKinds[kind].second!.isReady(user, policy))
+  // Whom a mailed code lets in sets up nothing by that.
+  const maySet = policy.factors.includes('password') && maySetUp(asked, human)
+  return maySet || asked.some((kind) => factorKinds[kind].second!.isReady(user, policy))
 }

@@ -18,10 +18,15 @@ export const problems: Record<CodeError, TextKey | undefined> = {
   [CodeError.CODE_ERROR_PASSWORD_BY_MAIL]: 'passwordByMail',
   [CodeError.CODE_ERROR_LOCKED]: 'factorLocked',
   [CodeError.CODE_ERROR_NOT_SET_UP]: 'factorNotSetUp',
+  [CodeError.CODE_ERROR_SIGNED_IN_BY_MAIL]: 'signedInByMail',
   [CodeError.UNRECOGNIZED]: undefined,
 }
 
-const deadEnds: CodeError[] = [CodeError.CODE_ERROR_NOT_VERIFIED, CodeError.CODE_ERROR_PASSWORD_BY_MAIL]
+const deadEnds: CodeError[] = [
+  CodeError.CODE_ERROR_NOT_VERIFIED,
+  CodeError.CODE_ERROR_PASSWORD_BY_MAIL,
+  CodeError.CODE_ERROR_SIGNED_IN_BY_MAIL,
+]
 // Whatever was mailed before, it counts no more.
 const withoutField: CodeError[] = [...deadEnds, CodeError.CODE_ERROR_OVER]
 

@@ -16,11 +16,12 @@ import { credentialEvents } from '../../events/credentials.ts'
 import { noticeType } from '../../events/notice.ts'
 import { passwordCodeType } from '../../events/password-code.ts'
 import { signInType } from '../../events/sign-in.ts'
+import { signInCodeType } from '../../events/sign-in-code.ts'
 import type { User } from '../../events/user.ts'
 
 // The aggregates that have the id of their user. Each is read backwards by its own sequence, and the sessions by
 // position.
-const aggregates = ['user', codeMailType, passwordCodeType, noticeType, signInType, 'authentication']
+const aggregates = ['user', codeMailType, passwordCodeType, noticeType, signInType, signInCodeType, 'authentication']
 const aboutCredentials = [...credentialEvents, 'machine.dpop.changed']
 const theEnd = String(2n ** 63n - 1n)
 
@@ -66,7 +67,7 @@ async function hiddenFrom(call: Call, userId: string, organizationId: string): P
 function select(sql: Sql, userId: string, hidden: Hidden, places: string[], number: number) {
   const columns = eventColumns(sql)
   const seen = (type: string) => {
-    if (type === signInType) return sql`and ${!hidden.sessions}`
+    if (type === signInType || type === signInCodeType) return sql`and ${!hidden.sessions}`
     if (!hidden.credentials) return sql``
     return type === 'user' ? sql`and type <> all(${aboutCredentials}::text[])` : sql`and ${type !== 'authentication'}`
   }

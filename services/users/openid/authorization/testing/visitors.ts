@@ -167,12 +167,20 @@ export class Visitor {
 
   async post(
     { requestId, formToken }: Pick<PageAnswer, 'requestId' | 'formToken'>,
-    { loginName = '', password = '', keep = '', action = 'sign-in', browser = this.cookie, newPasskey = '' },
+    {
+      loginName = '',
+      password = '',
+      keep = '',
+      action = 'sign-in',
+      browser = this.cookie,
+      newPasskey = '',
+      code = '',
+    },
   ): Promise<PageAnswer> {
     return this.keep(
       await signIn(
         this.users,
-        { browser, requestId, formToken, loginName, password, keep, action, trust: this.trust, newPasskey },
+        { browser, requestId, formToken, loginName, password, keep, action, code, trust: this.trust, newPasskey },
         this.call(),
       ),
     )

@@ -4,7 +4,7 @@ import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import type { RequestRow } from '../../../openid/request/request-row.ts'
 import { whyNot } from '../../../sessions/factors/otp-email/otp-email.ts'
 import { secondsUntil } from '../pages.ts'
-import { mayBeSetUp, mayPassOver, otherWays, trustDays } from './ways.ts'
+import { beganByMail, mayBeSetUp, mayPassOver, otherWays, trustDays } from './ways.ts'
 
 /** The page of a code by mail. It is mailed once it is asked for: no GET does so. */
 export function otpEmailPage(
@@ -13,7 +13,7 @@ export function otpEmailPage(
   now: Date,
 ): PageAnswer {
   const { user, knownName } = person
-  const refused = whyNot(user)
+  const refused = beganByMail(person) ? 'signed-in-by-mail' : whyNot(user)
   const error = refused ? refusals[refused] : (code.error ?? CodeError.CODE_ERROR_UNSPECIFIED)
   return show({
     $case: 'code',
@@ -34,6 +34,7 @@ export function otpEmailPage(
 const refusals = {
   'not-verified': CodeError.CODE_ERROR_NOT_VERIFIED,
   'password-by-mail': CodeError.CODE_ERROR_PASSWORD_BY_MAIL,
+  'signed-in-by-mail': CodeError.CODE_ERROR_SIGNED_IN_BY_MAIL,
 }
 
 /** An address that its owner knows again, and no other learns: `a•••@e•••.com`. */

@@ -7,7 +7,7 @@ import type { RequestRow } from '../../../openid/request/request-row.ts'
 import { hasFactor } from '../../../sessions/factors/kinds.ts'
 import { findNewTotp } from '../../../sessions/factors/totp/set-up.ts'
 import { typedCodePage } from './typed-code.ts'
-import { mayBeSetUp, otherWays } from './ways.ts'
+import { beganByMail, mayBeSetUp, otherWays } from './ways.ts'
 
 /** The page of an authenticator app: it asks for its code, or sets it up. */
 export async function totpPage(
@@ -37,6 +37,8 @@ export function setUpBinding({ signedInUser }: Pick<Candidate, 'signedInUser'>):
   return { userId, purpose: sessionId, browserId }
 }
 
-function deadEnd({ user }: Candidate): CodeError {
+function deadEnd(person: Candidate): CodeError {
+  const { user } = person
+  if (beganByMail(person)) return CodeError.CODE_ERROR_SIGNED_IN_BY_MAIL
   return user.human?.passwordByMail ? CodeError.CODE_ERROR_PASSWORD_BY_MAIL : CodeError.CODE_ERROR_NOT_SET_UP
 }

@@ -33,7 +33,13 @@ export function wayOf(kind: SecondFactorKind): FactorWay {
 
 /** Whether the person may set up an authenticator app in this sign-in. */
 export function mayBeSetUp(person: Candidate): boolean {
-  return maySetUp(lackedSecondFactors(person), person.user.human)
+  return !beganByMail(person) && maySetUp(lackedSecondFactors(person), person.user.human)
+}
+
+/** A code by mail was the first factor: the mailbox proves nothing more, and adds nothing. */
+export function beganByMail({ reads, signedInUser: { policy } }: Pick<Candidate, 'reads' | 'signedInUser'>): boolean {
+  const factors = reads.session.state?.factors ?? []
+  return policy.factors.includes('mailed-code') || factors.some(({ kind }) => kind === 'mailed-code')
 }
 
 /** What the person is asked for by the application alone (`acr`). */

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { orUnavailable, readNow } from '#lib/database/database'
+import { RosterError } from '#lib/errors'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { isOpen } from '../../../../organization-status.ts'
+import type { Context } from '../../../context.ts'
+import { deriveCode, newCode } from '../../../directory/email/code.ts'
+import { mailUses } from '../../../directory/email/mail-uses.ts'
+import { keepUnsent } from '../../../directory/email/unsent-mails.ts'
+import type { NewCode } from '../../../directory/events/code.ts'
+import { type SignInCodeEvent, signInCodeKey } from '../../../directory/events/sign-in-code.ts'
+import { userKey } from '../../../directory/events/user.ts'
+import type { LoginUser } from '../../../directory/login-names/login-user.ts'
+import { statuses } from '../../../directory/organizations/statuses.ts'
+import { keepCode } from '../../../directory/secrets/one-time-codes.ts'
+import { hasPassedIn } from '../guesses.ts'
+import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
+import { kind, purpose } from './mailed-code.ts'
+import { isSetByCovering, isTrustedAddress } from './trusted-address.ts'
+
+/** Seconds. */
+const lifetime = 600
+
+/** Where a code counts: in a session of the API, or a request and its browser. */
+interface Place {
+  id: string
+  browserId: string | undefined
+}
+
+export interface SignInCodeDelivery {
+  codeId: string
+  place: Place
+  /** `return`: to the caller. Else it is mailed, with a link where there is a template; `requestId`: from its page. */
+  how: 'return' | { urlTemplate?: string | undefined; requestId?: string }
+}
+
+/**
+ * Makes a code that signs in, and mails it. Returns the code where the caller is to have it. FAILED_PRECONDITION
+ * FACTOR_NOT_AVAILABLE where the policy wants passwords, or the address proves too little; RESOURCE_EXHAUSTED
+ * MAILS_THROTTLED.
+ */
+export async function sendSignInCode(
+  context: Context,
+  user: LoginUser,
+  { codeId, place, how }: SignInCodeDelivery,
+  call: Call,
+): Promise<string | undefined> {
+  const { keys, store } = context
+  const { userId, organizationId } = user
+  const setBy = user.state.human?.emailSetBy
+  const [{ factors }, isCovered, isKnown] = await Promise.all([
+    loadLoginPolicy(context, organizationId),
+    isSetByCovering(context, user, call),
+    hasPassedIn(context, userId, kind, place.browserId),
+  ])
+  if (!factors.includes(kind) || !isCovered) throw noCode()
+  const { caller, requestId, deadline } = call
+  const { made, text } = await store.execute({
+    aggregate: signInCodeKey(userId),
+    reads: { user: userKey(userId), status: statuses.key(organizationId) },
+    call: { caller, requestId, deadline },
+    decide(_last, now, { user: { state }, status }): Decision<SignInCodeEvent, { made: NewCode; text?: string }> {
+      if (!isOpen(status) || !isTrustedAddress(context, state, now)) throw noCode()
+      const { email, emailSetBy } = state!.human!
+      if (emailSetBy !== setBy) throw noCode()
+      const made = newCode(codeId, keys, lifetime, now)
+      const delivery = how === 'return' ? 'returned' : 'mailed'
+      const { urlTemplate, requestId: ofPage } = how === 'return' ? {} : how
+      const detail = {
+        ...(urlTemplate !== undefined && { urlTemplate }),
+        ...(ofPage !== undefined && { ofPage }),
+        ...(how === 'return' && { seenBy: caller.userId }),
+      }
+      const mail = { kind: purpose, userId, codeId, expiresAt: made.expiresAt }
+      return {
+        organizationId,
+        events: [{ type: 'requested', payload: { codeId, delivery } }],
+        writes: [
+          keepCode(keys, purpose, { code: made, userId, purpose: place.id, browserId: place.browserId, detail }),
+          ...(how === 'return' ? [] : [keepUnsent(mail, now)]),
+        ],
+        // A browser in which the person did so before is not held up by the mails that strangers ask for.
+        uses:
+          how === 'return'
+            ? []
+            : mailUses(context, email, organizationId, 'sign-in', isKnown ? place.browserId : undefined),
+        answer: { made, ...(how === 'return' && { text: deriveCode(keys, made, userId, email, purpose) }) },
+      }
+    },
+    respond: ({ answer }) => answer,
+  })
+  if (how !== 'return')
+    context.announceMail({ kind: purpose, userId, codeId, organizationId, expiresAt: made.expiresAt })
+  return text
+}
+
+/** Keeps a row in place of a code that nobody gets, so that a try of it is counted and answered as any other. */
+export async function keepNoCode({ sql, keys }: Context, codeId: string, place: Place): Promise<void> {
+  const code = newCode(codeId, keys, lifetime, await orUnavailable(readNow(sql)))
+  const bound = { userId: randomUUID(), purpose: place.id, browserId: place.browserId }
+  await orUnavailable(sql.begin((transaction) => keepCode(keys, purpose, { code, ...bound })(transaction)))
+}
+
+function noCode(): RosterError {
+  return new RosterError(
+    'FAILED_PRECONDITION',
+    'FACTOR_NOT_AVAILABLE',
+    'No code by mail signs this user in: the login policy wants a password, or the address is not verified, was changed of late, or was set by somebody with fewer roles.',
+  )
+}
