@@ -28,6 +28,7 @@ const ofServices = [
   'mails.organization',
   'mails.notices',
   'password_resets',
+  'sign_in_codes',
   'sign_in_mails',
   'answers_at_once',
   'registrations',

@@ -30,6 +30,7 @@ const kinds = [
   ['recover', 'new password'],
   ['invitation', 'invitation'],
   ['confirmByCode', 'code'],
+  ['signInByCode', 'mailed code'],
   ['confirmByPasskey', 'passkey'],
   ['recoverByPasskey', 'new passkey'],
   ['passkeyLink', 'passkey link'],

@@ -1,5 +1,5 @@
 const en = {
-  signInByCode: 'Enter the code',
+  signInByCode: 'Sign in with the code',
   signInCodeSent:
     'If there is an account {account} that signs in by a code, we have sent one to its address. Check your spam folder, too. If nothing arrives, wait ten minutes before you try again, or ask an administrator.',
   otherName: 'Use another name',
@@ -60,7 +60,7 @@ const en = {
 }
 
 const de: typeof en = {
-  signInByCode: 'Code eingeben',
+  signInByCode: 'Mit dem Code anmelden',
   signInCodeSent:
     'Wenn es ein Konto {account} gibt, das sich mit einem Code anmeldet, haben wir einen an seine Adresse gesendet. Sehen Sie auch im Spam-Ordner nach. Wenn nichts ankommt, warten Sie zehn Minuten, bevor Sie es noch einmal versuchen, oder wenden Sie sich an einen Administrator.',
   otherName: 'Anderen Namen benutzen',

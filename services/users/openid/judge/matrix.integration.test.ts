@@ -7,6 +7,7 @@ import {
   SetSessionRequest as setCodec,
   UserVerificationRequirement as Verification,
 } from '#gen/roster/users/v1/session_service'
+import type { LoginPolicySettings } from '#gen/roster/users/v1/login_policy_service'
 import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import { FactorWay, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { shiftClock } from '#test/support/shift-clock'
@@ -74,24 +75,38 @@ const doors = new Map(ofDoors.map(([door, open, shut]) => [door!, { open: open!,
 const listed = (cell: string) => (cell === '–' ? [] : cell.split(', '))
 
 const apps = { types: [SecondFactorType.SECOND_FACTOR_TYPE_OTP] }
-const policies: Record<string, { allowPasskeys?: boolean; forceMfa?: boolean; secondFactors?: typeof apps }> = {
+const byMail = { allowMailedCodes: true, allowUsernamePassword: false, allowPasskeys: true }
+const policies: Record<string, LoginPolicySettings> = {
   'nothing demanded': {},
   'passkeys allowed': { allowPasskeys: true },
   'second factor demanded': { forceMfa: true },
   'demanded, passkeys allowed': { forceMfa: true, allowPasskeys: true },
   'demanded, only apps serve': { forceMfa: true, secondFactors: apps },
+  'mailed codes, passkeys allowed': byMail,
+  'mailed codes, demanded': { ...byMail, forceMfa: true },
 }
 
-/** What a session has checked, in the words of the table. A key has no person verified, unlike a passkey. */
-const checked = ['password', 'password, mail', 'password, app', 'password, codes', 'password, key', 'passkey']
+/** What a session has checked, in the words of the table; `code` is a mailed one. A key has no person verified, unlike a passkey. */
+const checked = [
+  'code',
+  'code, app',
+  'password',
+  'password, mail',
+  'password, app',
+  'password, codes',
+  'password, key',
+  'passkey',
+]
 
 const clientOf = (row: string) => row.replaceAll(', ', '-')
 
 /** What is missing by the table of people. */
 function expected(policy: string, cell: string, done: string): string[] {
   const [first, second] = done.split(', ')
-  const { allowPasskeys = false } = policies[policy]!
-  if (first === 'passkey') return allowPasskeys ? [] : ['password']
+  const { allowPasskeys = false, allowMailedCodes = false } = policies[policy]!
+  const wanted = allowMailedCodes ? 'code' : 'password'
+  if (first === 'passkey' ? !allowPasskeys : first !== wanted) return [wanted]
+  if (first === 'passkey') return []
   const asked = listed(cell)
   return asked.includes(second === 'key' ? 'passkey' : second!) ? [] : asked
 }
@@ -107,6 +122,12 @@ beforeAll(async () => {
 afterAll(closeWorld)
 
 class Visitor extends Holder {
+  async byCode(page: PageAnswer, person: Person): Promise<PageAnswer> {
+    const asked = await this.follow(await this.post(page, { loginName: person.userName, action: 'mail-code' }))
+    await users.afterResponse.stop()
+    return this.follow(await this.post(asked, { code: await mailed(person, 'sign-in-code'), action: 'check-code' }))
+  }
+
   async send({ requestId, formToken }: PageAnswer, given: { action?: string; code?: string; factor?: string }) {
     const request = {
       browser: this.cookie,
@@ -122,6 +143,9 @@ class Visitor extends Holder {
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
   }
 }
+
+/** A policy by which a session may begin so. */
+const baseOf = (done: string) => (done.startsWith('code') ? byMail : { allowPasskeys: true })
 
 /** Somebody who is signed in by a browser and by the API, with what an application got of them. */
 interface SignedIn {
@@ -155,6 +179,7 @@ async function signedIn(done: string): Promise<{ state: SignedIn; things: Things
   for (const one of second === 'codes' ? ['app', 'codes'] : [second ?? '', first === 'passkey' ? first : ''])
     await add[one]?.(person, things)
   await later()
+  await allow(baseOf(done))
   const browser = new Visitor(users)
   const page = await browser.begin({ scope })
   let after: PageAnswer
@@ -163,8 +188,8 @@ async function signedIn(done: string): Promise<{ state: SignedIn; things: Things
     after = await browser.pass(page, things.passkey!.device.get(passkeyAsked(page)))
     session = await byApi(await half(person), things.passkey!.device, false)
   } else {
-    after = await browser.signIn(page, person.userName)
-    session = await signIn(users, person)
+    after = await (first === 'code' ? browser.byCode(page, person) : browser.signIn(page, person.userName))
+    session = await (first === 'code' ? sessionByCode(person) : signIn(users, person))
     if (second) {
       after = await atPage(second, browser, after, { person, things })
       session = await inSession(second, session, { person, things })
@@ -272,12 +297,21 @@ async function inSession(second: string, session: Session, { things }: At): Prom
   return set(session, { otpEmailCode: challenges!.otpEmail! })
 }
 
-async function mailed({ userId, email }: Person): Promise<string> {
+async function sessionByCode(person: Person): Promise<Session> {
+  const session = await half(person)
+  const administrator = { ...call(), caller: { ...call().caller, instanceRoles: ['IAM_OWNER'] } }
+  const delivery = { $case: 'returnCode', value: {} } as const
+  const request = { ...setCodec.decode(new Uint8Array()), ...session, otpEmail: { delivery } }
+  const { challenges } = await setSession.handle(users, request, administrator)
+  return set(session, { otpEmailCode: challenges!.otpEmail! })
+}
+
+async function mailed({ userId, email }: Person, kind: 'otp-email' | 'sign-in-code' = 'otp-email'): Promise<string> {
   const [row] = await users.sql<{ id: string }[]>`
-    select mail_id as id from unsent_mails where user_id = ${userId} and kind = 'otp-email' order by requested_at desc
+    select mail_id as id from unsent_mails where user_id = ${userId} and kind = ${kind} order by requested_at desc
   `
-  const found = (await findCode(users, 'otp-email', { codeId: row!.id }))!
-  return deriveCode(users.keys, found.code, userId, email, 'otp-email')
+  const found = (await findCode(users, kind, { codeId: row!.id }))!
+  return deriveCode(users.keys, found.code, userId, email, kind)
 }
 
 const issue = (given: object) =>
@@ -292,7 +326,7 @@ async function redeem(code: string, clientId = 'client') {
 function askedAt({ answer }: PageAnswer): string {
   switch (answer?.$case) {
     case 'signIn':
-      return 'password'
+      return answer.value.mailsCode ? 'code' : 'password'
     case 'passkey':
       return 'passkey'
     case 'code':
@@ -371,11 +405,13 @@ test.each(checked)(
       state.clientId = clientOf(row!)
       await allow({ allowPasskeys: true })
       await give(second === 'codes' ? 'app, codes' : second, state, things)
+      await allow(baseOf(done))
       for (const _ of policyNames) {
         const answer = told(await silently(state))
         expect(answer).toHaveProperty('code')
         state.codes.push(answer['code']!)
       }
+      await allow({ allowPasskeys: true })
       await give(row!, state, things)
       for (const [at, policy] of policyNames.entries()) {
         await allow(policies[policy]!)

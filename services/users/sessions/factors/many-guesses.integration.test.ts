@@ -11,7 +11,16 @@ import { createSession } from '../operations/create-session.ts'
 import { generateRecoveryCodes } from '../operations/generate-recovery-codes.ts'
 import { addOTPEmail } from '../operations/otp-email.ts'
 import { setSession } from '../operations/set-session.ts'
-import { addApp, call, newPerson, type Person, reasonOf, type Session, set } from './testing/second-factors.ts'
+import {
+  addApp,
+  call,
+  newPerson,
+  type Person,
+  reasonOf,
+  type Session,
+  set,
+  setPolicy,
+} from './testing/second-factors.ts'
 
 // Somebody who knows the password guesses at a second factor by every way at once: new sessions of the API and of pages, the
 // person named by the id and by names in other spellings, at two replicas. All of it counts as one. With
@@ -279,5 +288,53 @@ test(
       lifetime: undefined,
     }
     expect(await reasonOf(createSession.handle(replicas[0], request, call()))).toBe('in')
+  },
+)
+
+test(
+  `${guesses} guesses at the code that signs in where the policy wants no passwords are five of each code, and hold nobody up`,
+  { timeout },
+  async () => {
+    const [users] = replicas
+    const person = await newPerson(users, 'by-code')
+    await setPolicy(users, { allowMailedCodes: true, allowUsernamePassword: false })
+    const administrator = () => ({ ...call(), caller: { ...call().caller, instanceRoles: ['IAM_OWNER'] } })
+    const delivery = { $case: 'returnCode', value: {} } as const
+    const opened = async (name: { userId: string } | { loginName: string }, n: number) => {
+      const request = { userId: '', loginName: '', password: '', lifetime: undefined, ...name }
+      const session = await createSession.handle(replicas[n % 2]!, request, call())
+      const asked = { ...session, password: '', otpEmailCode: '', lifetime: undefined, otpEmail: { delivery } }
+      return { session, code: (await setSession.handle(users, asked, administrator())).challenges!.otpEmail! }
+    }
+    const names = [{ userId: person.userId }, ...spellings(person).map((loginName) => ({ loginName }))]
+    const sessions = await Promise.all(names.map(opened))
+    const byApi = sessions.map(
+      ({ session }, n): Door =>
+        async (otpEmailCode) =>
+          outcomeOf(await reasonOf(set(replicas[n % 2]!, session, { otpEmailCode }))),
+    )
+    const byPage = await Promise.all(
+      spellings(person).map(async (loginName, n): Promise<Door> => {
+        const visitor = new Visitor(replicas[n % 2]!)
+        const first = await visitor.begin()
+        const page = await visitor.follow(await visitor.post(first, { loginName, action: 'mail-code' }))
+        return async (code) => {
+          const { answer } = await visitor.follow(await visitor.post(page, { code, action: 'check-code' }))
+          return answer?.$case === 'mailedCode' ? outcomeOf(answer.value.error) : 'in'
+        }
+      }),
+    )
+    await Promise.all(replicas.map((one) => one.afterResponse.stop()))
+    const right = (await opened({ userId: person.userId }, 0))!
+    const found = await guess([...byApi, ...byPage], guesses, 'ZZZZZZ')
+    expect([found.length, count(found, 'wrong')]).toEqual([guesses, guesses])
+    const tried = await users.sql<{ tries: number }[]>`
+      select tries from secrets where kind = 'sign-in-code' and user_id = ${person.userId} order by tries
+    `
+    expect(tried.map(({ tries }) => tries)).toEqual([0, ...[...byApi, ...byPage].map(() => 5)])
+    // Not even the right one counts where the tries are used up; the person's own is not held up.
+    expect(await byApi[0]!(sessions[0]!.code)).toBe('wrong')
+    expect(await reasonOf(set(users, right.session, { otpEmailCode: right.code }))).toBe('in')
+    await setPolicy(users, {})
   },
 )

@@ -48,13 +48,8 @@ export async function closeWorld(): Promise<void> {
 }
 
 export const call = (): Call => ({ ...callIn('acme'), clientAddress: `2001:db8:${(people++).toString(16)}::` })
-export const allow = (
-  settings: Pick<
-    LoginPolicySettings,
-    'allowPasskeys' | 'forceMfa' | 'secondFactorCheckLifetime' | 'trustedBrowserDays'
-  >,
-  organizationId: string = instance.id,
-) => updateLoginPolicy.handle(users, { settings }, { ...call(), organizationId })
+export const allow = (settings: LoginPolicySettings, organizationId: string = instance.id) =>
+  updateLoginPolicy.handle(users, { settings }, { ...call(), organizationId })
 
 export async function newPerson() {
   const userName = `person-${people++}`
