@@ -4,6 +4,7 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { expectEqualTimes } from '#test/support/equal-times'
 import { offered } from '#lib/credentials/argon2-parameters'
 import { hashPassword } from '../directory/passwords/password-hashing.ts'
+import { updateLoginPolicy } from './operations/update-login-policy.ts'
 import { addMachineUser } from '../directory/operations/user/add-machine-user.ts'
 import { lockUser } from '../directory/operations/user/lock-user.ts'
 import { addPerson, noteApplication, nothingNewer, Visitor } from '../openid/authorization/testing/visitors.ts'
@@ -71,5 +72,23 @@ test('a wrong password takes as long where hashes of several parameters are stor
   await expectEqualTimes(['unknown', offered[0], offered[4], 'known'], { tries: 80, share: 0.05 }, async (name) => {
     await byApi(name)
     await users.sql`delete from turns`
+  })
+})
+
+test('a wrong mailed code takes as long for a name that nobody has', { timeout: 300_000 }, async () => {
+  const settings = { allowMailedCodes: true, allowUsernamePassword: false }
+  await updateLoginPolicy.handle(users, { settings }, callIn('owner'))
+  const asked = async (loginName: string) => {
+    const browser = new Visitor(users)
+    const page = await browser.post(await browser.begin(), { loginName, action: 'mail-code' })
+    return { browser, page: await browser.follow(page) }
+  }
+  const pages = { known: await asked('known'), unknown: await asked('unknown') }
+  await users.afterResponse.stop()
+  await expectEqualTimes(['unknown', 'known'], { tries: 80, share: 0.05 }, async (name) => {
+    const { browser, page } = pages[name as keyof typeof pages]
+    await browser.post(page, { code: 'ZZZZZZ', action: 'check-code' })
+    // Too many tries of a code have another answer.
+    await users.sql`update secrets set tries = 0`
   })
 })

@@ -15,6 +15,7 @@ import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { purpose } from '../../sessions/factors/mailed-code/mailed-code.ts'
 import { keepNoCode, sendSignInCode } from '../../sessions/factors/mailed-code/send-code.ts'
 import { factors } from '../../sessions/factors/registry.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { surplusSessions } from '../../sessions/surplus.ts'
 import { forgetfulCall } from '../recovery/forgetful-call.ts'
 import { limitsOf, workFor } from '../recovery/request-password-reset.ts'
@@ -70,7 +71,7 @@ async function mail(
     return none()
   }
   const user = await (userId === undefined ? findLoginUser(context, loginName, call) : findUserById(context, userId))
-  if (!user) return none()
+  if (!user || !(await loadLoginPolicy(context, user.organizationId)).factors.includes('mailed-code')) return none()
   try {
     await sendSignInCode(context, user, { codeId, place, how: { requestId: place.id } }, call)
   } catch (error) {

@@ -85,7 +85,7 @@ export function passing(
   return {
     uses: usesOfGuesses({ keys }, guesser),
     guard: notLocked(guesser),
-    writes: [...ids.flatMap((id) => passedIn(userId, kind, id))],
+    writes: ids.flatMap((id) => passedIn(userId, kind, id)),
   }
 }
 

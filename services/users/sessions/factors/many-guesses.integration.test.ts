@@ -325,7 +325,7 @@ test(
       }),
     )
     await Promise.all(replicas.map((one) => one.afterResponse.stop()))
-    const right = (await opened({ userId: person.userId }, 0))!
+    const right = await opened({ userId: person.userId }, 0)
     const found = await guess([...byApi, ...byPage], guesses, 'ZZZZZZ')
     expect([found.length, count(found, 'wrong')]).toEqual([guesses, guesses])
     const tried = await users.sql<{ tries: number }[]>`

@@ -116,8 +116,11 @@ const returned = async (session: { sessionId: string; sessionToken: string }, as
     await setSession.handle(
       users,
       {
-        ...{ sessionId: session.sessionId, sessionToken: session.sessionToken },
-        ...{ password: '', otpEmailCode: '', lifetime: undefined },
+        sessionId: session.sessionId,
+        sessionToken: session.sessionToken,
+        password: '',
+        otpEmailCode: '',
+        lifetime: undefined,
         otpEmail: { delivery: { $case: 'returnCode', value: {} } },
       },
       as,
@@ -128,8 +131,7 @@ const holder = ({ sessionToken }: { sessionToken: string }) =>
 
 describe('the login policy', () => {
   test('has mailed codes in place of passwords, never beside them, and says which field is wrong', async () => {
-    const faults = (settings: object) =>
-      updateLoginPolicy.check(users, { settings: settings as never }).map(({ field }) => field)
+    const faults = (settings: object) => updateLoginPolicy.check(users, { settings }).map(({ field }) => field)
     expect(faults({ allowMailedCodes: true })).toEqual(['settings.allowMailedCodes'])
     expect(faults({ allowMailedCodes: true, allowUsernamePassword: true })).toEqual(['settings.allowMailedCodes'])
     expect(faults({ allowUsernamePassword: false })).toEqual(['settings.allowUsernamePassword'])

@@ -15,7 +15,6 @@ import type { LoginUser } from '../../../directory/login-names/login-user.ts'
 import { statuses } from '../../../directory/organizations/statuses.ts'
 import { keepCode } from '../../../directory/secrets/one-time-codes.ts'
 import { hasPassedIn } from '../guesses.ts'
-import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
 import { kind, purpose } from './mailed-code.ts'
 import { isSetByCovering, isTrustedAddress } from './trusted-address.ts'
 
@@ -36,9 +35,8 @@ export interface SignInCodeDelivery {
 }
 
 /**
- * Makes a code that signs in, and mails it. Returns the code where the caller is to have it. FAILED_PRECONDITION
- * FACTOR_NOT_AVAILABLE where the policy wants passwords, or the address proves too little; RESOURCE_EXHAUSTED
- * MAILS_THROTTLED.
+ * Makes a code that signs in where the policy of the user wants one, and mails it. Returns the code where the caller is to
+ * have it. FAILED_PRECONDITION FACTOR_NOT_AVAILABLE where the address proves too little; RESOURCE_EXHAUSTED MAILS_THROTTLED.
  */
 export async function sendSignInCode(
   context: Context,
@@ -49,12 +47,11 @@ export async function sendSignInCode(
   const { keys, store } = context
   const { userId, organizationId } = user
   const setBy = user.state.human?.emailSetBy
-  const [{ factors }, isCovered, isKnown] = await Promise.all([
-    loadLoginPolicy(context, organizationId),
+  const [isCovered, isKnown] = await Promise.all([
     isSetByCovering(context, user, call),
     hasPassedIn(context, userId, kind, place.browserId),
   ])
-  if (!factors.includes(kind) || !isCovered) throw noCode()
+  if (!isCovered) throw noCode()
   const { caller, requestId, deadline } = call
   const { made, text } = await store.execute({
     aggregate: signInCodeKey(userId),
@@ -106,6 +103,6 @@ function noCode(): RosterError {
   return new RosterError(
     'FAILED_PRECONDITION',
     'FACTOR_NOT_AVAILABLE',
-    'No code by mail signs this user in: the login policy wants a password, or the address is not verified, was changed of late, or was set by somebody with fewer roles.',
+    'No code by mail signs this user in: the address is not verified, was changed of late, or was set by somebody with fewer roles.',
   )
 }

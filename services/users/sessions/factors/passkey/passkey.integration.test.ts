@@ -428,7 +428,7 @@ describe('a session by the API', () => {
     // Nor by a session that a gateway knew before.
     expect(await reasonOf(registerTOTP.handle(users, { userId }, caller))).toBe('FACTOR_NOT_FRESH')
     const apps = { types: [SecondFactorType.SECOND_FACTOR_TYPE_OTP] }
-    await allow({ forceMfa: true, secondFactors: apps } as Parameters<typeof allow>[0])
+    await allow({ forceMfa: true, secondFactors: apps })
     const visitor = new Visitor(users)
     const page = await visitor.signIn(await visitor.begin(), person.userName)
     expect(page.answer).toMatchObject({
