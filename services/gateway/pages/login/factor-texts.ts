@@ -3,6 +3,7 @@ const en = {
   signInCodeSent:
     'If there is an account {account} that signs in by a code, we have sent one to its address. Check your spam folder, too. If nothing arrives, wait ten minutes before you try again, or ask an administrator.',
   otherName: 'Use another name',
+  signsInByMail: 'Codes by email',
   signedInByMail:
     'You signed in by a code by email, so your organization asks for another factor, such as an app or a passkey. The mailbox alone cannot add one. Please ask an administrator for a link.',
   joinByCode: 'You will sign in with codes that we send to this address. No password is needed.',
@@ -40,7 +41,7 @@ const en = {
   removeApp: 'Remove the authenticator app',
   removeAppIntro: 'Its codes do not count any more. If it was your last second factor, your recovery codes go with it.',
   addRefused:
-    'You have set your password by an email, so your mailbox alone would add a second factor. An administrator can help.',
+    'Only your mailbox has proved that it is you, and the mailbox alone changes no factor. An administrator can help.',
   factorLast: 'Without this factor you could not sign in any more. Add another one first, or ask an administrator.',
   recoveryCodes: 'Recovery codes',
   noRecoveryCodes: 'None yet. Without them, only an administrator can help if you lose your other factor.',
@@ -64,6 +65,7 @@ const de: typeof en = {
   signInCodeSent:
     'Wenn es ein Konto {account} gibt, das sich mit einem Code anmeldet, haben wir einen an seine Adresse gesendet. Sehen Sie auch im Spam-Ordner nach. Wenn nichts ankommt, warten Sie zehn Minuten, bevor Sie es noch einmal versuchen, oder wenden Sie sich an einen Administrator.',
   otherName: 'Anderen Namen benutzen',
+  signsInByMail: 'Codes per E-Mail',
   signedInByMail:
     'Sie haben sich mit einem Code per E-Mail angemeldet. Daher verlangt Ihre Organisation einen weiteren Faktor, zum Beispiel eine App oder einen Passkey. Das Postfach allein kann keinen hinzufügen. Bitten Sie einen Administrator um einen Link.',
   joinByCode: 'Sie melden sich mit Codes an, die wir an diese Adresse senden. Ein Passwort brauchen Sie nicht.',
@@ -103,7 +105,7 @@ const de: typeof en = {
   removeAppIntro:
     'Ihre Codes gelten dann nicht mehr. War sie Ihr letzter zweiter Faktor, gelten auch die Wiederherstellungscodes nicht mehr.',
   addRefused:
-    'Sie haben Ihr Passwort über eine E-Mail gesetzt. Allein Ihr Postfach würde also einen zweiten Faktor hinzufügen. Ein Administrator kann helfen.',
+    'Nur Ihr Postfach hat gezeigt, dass Sie es sind, und das Postfach allein ändert keinen Faktor. Ein Administrator kann helfen.',
   factorLast:
     'Ohne diesen Faktor könnten Sie sich nicht mehr anmelden. Fügen Sie zuerst einen anderen hinzu, oder fragen Sie einen Administrator.',
   recoveryCodes: 'Wiederherstellungscodes',

@@ -26,12 +26,12 @@ import { storePassword } from './store-password.ts'
 
 /**
  * A proof that the caller may change a password: the present one, in a field of the request; a code; or that the caller's
- * session has a factor that `judge` found to be fresh; `byMail`: the mailbox alone proved that.
+ * session has a factor that `judge` found to be fresh.
  */
 export type PasswordProof =
   | { kind: 'password'; password: string; field: string }
   | { kind: 'code'; code: string }
-  | { kind: 'fresh-factor'; byMail?: boolean }
+  | { kind: 'fresh-factor' }
 
 /** A change of a password, and the proof for it. Without one, the caller has permission. */
 export interface PasswordChange {
@@ -129,8 +129,7 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
     holds(user) {
       if (proof?.kind === 'password' && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
       // What the present password was proved by, it proves.
-      const isByMail = proof?.kind === 'fresh-factor' && proof.byMail
-      return isByMail || (proof && user?.human?.passwordByMail) ? { byMail: true } : {}
+      return proof && user?.human?.passwordByMail ? { byMail: true } : {}
     },
   }
 }

@@ -32,7 +32,8 @@ export const accountSections: Record<Section, Shows> = {
       passkeysPart(context, person),
       secondFactorsOf(context, person, request),
     ])
-    return { ...passkeys, ...factors }
+    const signsInByMail = person.signedInUser.policy.factors.includes('mailed-code')
+    return { ...passkeys, ...factors, signsInByMail }
   },
   passkeys: (context, person) => passkeysPage(context, person),
   authenticator: secondFactorsOf,

@@ -5,8 +5,6 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { changePassword } from '../../directory/passwords/change-password.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
-import { isAllowed } from '../../openid/judge/judge.ts'
-import { provedMailboxAlone } from '../../sessions/mailbox-alone.ts'
 import { openAccount } from './open-account.ts'
 
 const outcomes: Record<string, string> = {
@@ -22,11 +20,12 @@ export async function changeMyPassword(
   const opened = await openAccount(context, form, 'password', call)
   if ('answer' in opened) return opened.answer
   const { userId, person, to } = opened
+  // It would sign in nobody.
+  if (!person.signedInUser.policy.factors.includes('password')) return to('sign-in', '')
   const { length } = [...newPassword]
   const { passwordMin, passwordMax } = passwordLengths()
   if (length < passwordMin || length > passwordMax) return to('password', 'password-invalid')
-  const byMail = isAllowed(person.verdict) && provedMailboxAlone(person.user.human, person.verdict.factors)
-  const change = { userId, newPassword, field: 'password', proof: { kind: 'fresh-factor', byMail } } as const
+  const change = { userId, newPassword, field: 'password', proof: { kind: 'fresh-factor' } } as const
   try {
     await changePassword(context, change, opened.call)
     return to('sign-in', 'password-set')

@@ -9,6 +9,7 @@ import { findUserById } from '../../directory/login-names/login-user.ts'
 import { findLoginUser } from '../../directory/login-names/meaning.ts'
 import { networkOf, rateLimitsFor, takeFromBuckets } from '../../directory/rate-limits/token-buckets.ts'
 import { findCode } from '../../directory/secrets/one-time-codes.ts'
+import { isMeant } from '../../openid/authorization/candidates.ts'
 import { toPage } from '../../openid/authorization/answer.ts'
 import { advance, type MailedSignIn } from '../../openid/request/request-row.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
@@ -39,7 +40,9 @@ export async function askForCode(
   if (!browser.isPresent) return page
   const state = await requestStateOf(context, opened, call)
   if (!(await asksForCode(context, opened, state))) return page
-  const person = fixedPerson(state)
+  const known = fixedPerson(state)
+  // A form of before that person was there names somebody else.
+  const person = known && (typed === '' || isMeant(known, typed)) ? known : undefined
   const loginName = person?.knownName ?? typed
   const { chosen, asksName } = row.progress
   const common = { chosen, asksName, keep: keep === 'on' }

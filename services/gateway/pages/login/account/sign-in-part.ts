@@ -1,4 +1,5 @@
 import { html, type Html } from '../html.ts'
+import { apart } from '../form.ts'
 import { passkeyList } from './passkeys.ts'
 import { type AccountShown, pathTo } from './account-frame.ts'
 import { secondFactorsList } from './second-factors.ts'
@@ -8,7 +9,13 @@ export function signInPart(shown: AccountShown): Html {
   const { text } = shown.language
   return html`<h2>${text.howYouSignIn}</h2>
     <ul class="list">
-      <li><strong>${text.password}</strong><br /><a href="${pathTo(shown, 'password')}">${text.changePassword}</a></li>
+      <li>
+        ${
+          shown.page.signsInByMail
+            ? html`<strong>${text.signsInByMail}</strong><br />${apart(shown.page.email)}`
+            : html`<strong>${text.password}</strong><br /><a href="${pathTo(shown, 'password')}">${text.changePassword}</a>`
+        }
+      </li>
     </ul>
     ${passkeyList(shown)} ${secondFactorsList(shown)}`
 }

@@ -21,6 +21,9 @@ import {
 } from '../../../openid/authorization/testing/visitors.ts'
 import { Visitor as Anyone } from '../../../openid/authorization/testing/visitors.ts'
 import { issueToken } from '../../../openid/operations/issue-token.ts'
+import { changeMyPassword } from '../../../pages/account/change-my-password.ts'
+import { changeMyRecoveryCodes } from '../../../pages/account/change-my-recovery-codes.ts'
+import { changeMyTOTP } from '../../../pages/account/change-my-totp.ts'
 import { mailCode as forgot } from '../../../pages/recovery/request-password-reset.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../../testing/test-users.ts'
 import { createSession } from '../../operations/create-session.ts'
@@ -97,7 +100,7 @@ async function mailedTo({ userId, email }: Pick<Person, 'userId' | 'email'>): Pr
 }
 
 /** Without what is the request's own. */
-const shown = ({ requestId: _, formToken: _token, ...page }: PageAnswer) => page
+const shown = (page: PageAnswer) => ({ ...page, requestId: '', formToken: '' })
 const errorOf = ({ answer }: PageAnswer) => (answer?.$case === 'mailedCode' ? answer.value.error : answer?.$case)
 
 async function signedIn(person: Person, visitor = new Visitor(users)): Promise<{ visitor: Visitor; page: PageAnswer }> {
@@ -300,6 +303,25 @@ describe('a sign-in by pages', () => {
     await visitor.ask(await visitor.begin({ prompt: 'login' }), person.userName)
     expect(await mailedTo(person)).toHaveLength(6)
   })
+})
+
+test('the account changes no factor and sets no password by a mailed code, and says so', async () => {
+  const person = await newPerson()
+  const { visitor } = await signedIn(person)
+  const page = await visitor.account({ section: 'sign-in' })
+  expect(page.answer).toMatchObject({ value: { signsInByMail: true, secondFactors: { mayAdd: false } } })
+  const form = { browser: visitor.cookie, userId: person.userId, formToken: page.formToken, uiLocales: '' }
+  const own = { ...call(), caller: { ...callIn('').caller, userId: '' } }
+  const outcomeOf = ({ answer }: PageAnswer) => (answer?.$case === 'redirect' ? answer.value.location : answer?.$case)
+  const totp = await changeMyTOTP(users, { ...form, action: 'begin', code: '' }, own)
+  expect(outcomeOf(totp)).toContain('outcome=factor-refused')
+  const codes = await changeMyRecoveryCodes(users, { ...form, action: 'make' }, own)
+  expect(outcomeOf(codes)).toContain('outcome=factor-refused')
+  await changeMyPassword(users, { ...form, password: 'a new and long password' }, own)
+  const changed = await users.sql`
+    select from events where aggregate_id = ${person.userId} and type = 'password.changed'
+  `
+  expect(changed).toHaveLength(0)
 })
 
 describe('passwords, where mailed codes serve', () => {
