@@ -23,7 +23,8 @@ beforeAll(async () => {
 })
 
 test('a policy with mailed codes beside passwords, or with neither, is refused by the field that is wrong', async () => {
-  const fieldOf = async (settings: Record<string, boolean>) => factsOf(await call('UpdateLoginPolicy', { settings }, admin(home))).fields
+  const fieldOf = async (settings: Record<string, boolean>) =>
+    factsOf(await call('UpdateLoginPolicy', { settings }, admin(home))).fields
   expect(await fieldOf({ allowMailedCodes: true })).toEqual(['settings.allowMailedCodes'])
   expect(await fieldOf({ allowUsernamePassword: false })).toEqual(['settings.allowUsernamePassword'])
   const { policy, settings } = ok(await call('GetLoginPolicy', {}, admin(home)))

@@ -13,7 +13,9 @@ export function signInPart(shown: AccountShown): Html {
         ${
           shown.page.signsInByMail
             ? html`<strong>${text.signsInByMail}</strong><br />${apart(shown.page.email)}`
-            : html`<strong>${text.password}</strong><br /><a href="${pathTo(shown, 'password')}">${text.changePassword}</a>`
+            : html`<strong>${text.password}</strong><br /><a href="${pathTo(shown, 'password')}"
+                  >${text.changePassword}</a
+                >`
         }
       </li>
     </ul>
