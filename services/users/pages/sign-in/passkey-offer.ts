@@ -16,7 +16,7 @@ import type { Binding } from '../../sessions/factors/binding.ts'
 import { readRegistration, refused } from '../../sessions/factors/passkey/ceremony.ts'
 import { relyingParty } from '../../sessions/factors/passkey/relying-party.ts'
 import { missingFactors, ownFactors } from '../../sessions/login-policy/login-policy.ts'
-import { provedMailboxAlone } from '../../sessions/passkeys/fresh.ts'
+import { provedMailboxAlone } from '../../sessions/mailbox-alone.ts'
 import { beginRegistration, finishRegistration, mostPasskeys } from '../../sessions/passkeys/register.ts'
 import type { OpenedRequest } from './opened-request.ts'
 

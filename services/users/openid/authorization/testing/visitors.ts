@@ -167,15 +167,7 @@ export class Visitor {
 
   async post(
     { requestId, formToken }: Pick<PageAnswer, 'requestId' | 'formToken'>,
-    {
-      loginName = '',
-      password = '',
-      keep = '',
-      action = 'sign-in',
-      browser = this.cookie,
-      newPasskey = '',
-      code = '',
-    },
+    { loginName = '', password = '', keep = '', action = 'sign-in', browser = this.cookie, newPasskey = '', code = '' },
   ): Promise<PageAnswer> {
     return this.keep(
       await signIn(
