@@ -99,13 +99,13 @@ import { getBrandingSettings } from './sessions/operations/get-branding-settings
 import { getLoginSettings } from './sessions/operations/get-login-settings.ts'
 import { getLoginPolicy } from './sessions/operations/get-login-policy.ts'
 import { resetLoginPolicy, updateLoginPolicy } from './sessions/operations/update-login-policy.ts'
-import { changeLoginPolicyFactors } from './sessions/login-policy/custom/change-login-policy-factors.ts'
+import { changeLoginPolicyFactors } from './sessions/operations/custom-login-policy/change-login-policy-factors.ts'
 import {
   addCustomLoginPolicy,
   getCustomLoginPolicy,
   resetCustomLoginPolicy,
   updateCustomLoginPolicy,
-} from './sessions/login-policy/custom/custom-login-policy.ts'
+} from './sessions/operations/custom-login-policy/custom-login-policy.ts'
 import { explainSignIn } from './pages/explain/explain-sign-in.ts'
 import { explainToken } from './pages/explain/explain-token.ts'
 import { searchUserConsents } from './openid/consents/search-user-consents.ts'

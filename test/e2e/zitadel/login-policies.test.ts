@@ -40,7 +40,7 @@ test('Terraform creates the login policy of an organization, reads it without a 
   // What ZITADEL has elsewhere was never touched.
   const { settings } = ok(await call('GetLoginPolicy', {}, owner))
   expect(settings).toMatchObject(brand)
-  expect(Object.keys(settings!).toSorted()).toEqual(['brand', 'tosLink'])
+  expect(Object.keys(settings).toSorted()).toEqual(['brand', 'tosLink'])
 })
 
 // The details of an error name the fields.

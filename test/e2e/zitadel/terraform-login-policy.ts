@@ -84,7 +84,7 @@ async function read(api: Service) {
     name,
     value?.$typeName ? { seconds: value.seconds, nanos: value.nanos } : value,
   ])
-  return { id, isDefault, state: { policy: Object.fromEntries(plain), ...(await lists(api)) } as PolicyState }
+  return { id, isDefault, state: { policy: Object.fromEntries(plain), ...(await lists(api)) } }
 }
 
 async function changeLists(api: Service, former: PolicyState, state: PolicyState): Promise<void> {

@@ -159,7 +159,7 @@ export function given(
     externalLoginCheckLifetime: externalLoginCheckLifetime?.seconds,
     mfaInitSkipLifetime: mfaInitSkipLifetime?.seconds,
     disableLoginWithPhone,
-    keepSignedIn: keepSignedIn && keptAs[keepSignedIn],
+    keepSignedIn: keepSignedIn === undefined ? undefined : keptAs[keepSignedIn],
     tosLink,
     privacyPolicyLink,
     helpLink,

@@ -1,11 +1,11 @@
 import type { CustomLoginPolicySettings } from '#gen/roster/users/v1/custom_login_policy_service'
-import { KeepSignedIn, type LoginPolicySettings as Sent } from '#gen/roster/users/v1/login_policy_service'
+import type { LoginPolicySettings as Sent } from '#gen/roster/users/v1/login_policy_service'
 import { MultiFactorType, PasskeysType, type SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import type { SecondFactorKind } from '../../../directory/events/human.ts'
 import type { LoginPolicySettings } from '../../events/login-policy.ts'
 import { factorKinds, isWayOut, secondFactors } from '../../factors/kinds.ts'
-import { durationOf } from '../../operations/get-login-policy.ts'
-import type { LoginPolicy } from '../login-policy.ts'
+import { durationOf } from '../get-login-policy.ts'
+import type { LoginPolicy } from '../../login-policy/login-policy.ts'
 
 /** What ZITADEL's policy has of a policy. All else stays as it is. */
 const names = [
@@ -30,9 +30,7 @@ export function isCustom(own: LoginPolicySettings): boolean {
 
 /** The settings that ZITADEL's policy does not have. */
 export function withoutCustom(own: LoginPolicySettings): LoginPolicySettings {
-  return Object.fromEntries(
-    Object.entries(own).filter(([name]) => !(names as readonly string[]).includes(name)),
-  ) as LoginPolicySettings
+  return Object.fromEntries(Object.entries(own).filter(([name]) => !(names as readonly string[]).includes(name)))
 }
 
 /** The same settings as UpdateLoginPolicy takes them. */
@@ -50,13 +48,12 @@ export function sentAs({ passkeysType, ...sent }: CustomLoginPolicySettings): Se
   return {
     ...settings,
     allowPasskeys: passkeysType === PasskeysType.PASSKEYS_TYPE_ALLOWED,
-    keepSignedIn: KeepSignedIn.KEEP_SIGNED_IN_UNSPECIFIED,
   }
 }
 
 /** What is set, and where nothing is, what holds. */
 export function shownSettings(own: LoginPolicySettings, policy: LoginPolicy): CustomLoginPolicySettings {
-  const { allowPasskeys, ...set } = { ...policy, ...withoutUnset(own) }
+  const { allowPasskeys, ...set } = { ...policy, ...own }
   return {
     allowUsernamePassword: true,
     allowRegister: set.allowRegister,
@@ -93,8 +90,4 @@ export function shownFactors(own: LoginPolicySettings, policy: LoginPolicy) {
 /** A list of factors as it is stored: in one order, so that the same settings are the same. */
 export function listOf(kinds: readonly (string | undefined)[]): { kinds: SecondFactorKind[] } {
   return { kinds: secondFactors.filter((kind) => kinds.includes(kind)) as SecondFactorKind[] }
-}
-
-function withoutUnset(own: LoginPolicySettings): LoginPolicySettings {
-  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) as LoginPolicySettings
 }

@@ -17,8 +17,8 @@ import type { Context } from '../../../context.ts'
 import { statuses } from '../../../directory/organizations/statuses.ts'
 import { type LoginPolicyEvent, type LoginPolicySettings, loginPolicyType } from '../../events/login-policy.ts'
 import { isWayOut, kindOfSecond, secondFactors } from '../../factors/kinds.ts'
-import { faultsOf, given } from '../../operations/update-login-policy.ts'
-import { loadLoginPolicy } from '../load-login-policy.ts'
+import { faultsOf, given } from '../update-login-policy.ts'
+import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
 import { isCustom, listOf, sentAs, shownFactors, shownSettings, withoutCustom } from './custom-settings.ts'
 
 export async function getCustomLoginPolicy(
