@@ -70,7 +70,7 @@ test('what it sets is what holds', async () => {
     externalLoginCheckLifetime: '864000s',
     mfaInitSkipLifetime: '2592000s',
     // Recovery codes have no name there, and serve all the same.
-    secondFactors: ['SECOND_FACTOR_TYPE_OTP', 'SECOND_FACTOR_TYPE_U2F', 'SECOND_FACTOR_TYPE_RECOVERY_CODES'],
+    secondFactors: ['SECOND_FACTOR_TYPE_U2F', 'SECOND_FACTOR_TYPE_OTP', 'SECOND_FACTOR_TYPE_RECOVERY_CODES'],
   })
   const { policy: ofInstance } = await connect(url, adminToken, '').management['getDefaultLoginPolicy']!({})
   expect(ofInstance.isDefault).toBe(true)
@@ -123,4 +123,20 @@ test.skipIf(byUrl)('Terraform sets the policy of the instance, and reads it with
   }
   const { settings } = ok(await call('GetInstanceLoginPolicy', {}, house.machine))
   expect(settings).toMatchObject({ forceMfa: true, mfaInitSkipLifetime: '2592000s', disableLoginWithPhone: false })
+})
+
+test.skipIf(byUrl)('the same of the instance in Roster’s words', async () => {
+  const { machine } = house
+  const settings = { allowUsernamePassword: true, ignoreUnknownUsernames: true, hidePasswordReset: true }
+  ok(await call('UpdateInstanceCustomLoginPolicy', { settings }, machine))
+  ok(
+    await call(
+      'ChangeInstanceLoginPolicyFactors',
+      { change: { removeSecondFactor: 'SECOND_FACTOR_TYPE_U2F' } },
+      machine,
+    ),
+  )
+  const { policy } = ok(await call('GetInstanceCustomLoginPolicy', {}, machine))
+  expect(policy.settings).toMatchObject(settings)
+  expect(policy.secondFactors).not.toContain('SECOND_FACTOR_TYPE_U2F')
 })
