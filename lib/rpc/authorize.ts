@@ -39,6 +39,7 @@ export async function authorize<Context>(
     const owner = await ownerOf(access.resource)
     if (owner && holds(await callerIn(call, owner.organizationId), access.permission, owner.organizationId)) return true
     if (owner && access.orSelf && owner.userId === caller.userId) return false
+    if (access.orPermission !== '' && holds(caller, access.orPermission)) return false
   }
   throw permissionDenied()
 

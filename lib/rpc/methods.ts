@@ -14,6 +14,7 @@ export interface Access {
   orSelf: boolean
   /** The request field, in proto spelling, that names the object where `resource` is empty. Or empty. */
   orNamed: string
+  orPermission: string
   /** The request field, in proto spelling, that names a project in which the permission is enough. Or empty. */
   project: string
   /** Whether an access token for a project is enough. */
@@ -129,8 +130,20 @@ function readAccess(desc: DescMethod, subject: string): Access {
   const rule = (['public', 'authenticated', 'permission', 'internal'] as const).find((name) => access[name])
   if (!rule) throw new Error(`${subject} lacks its access option`)
   const { permission = '', scope = '', resource = '', orSelf = false, orNamed = '', project = '' } = access
+  const { orPermission = '' } = access
   const { anyAudience = false, knowsCaller = false } = access
-  return { rule, permission, scope: toScope(scope), resource, orSelf, orNamed, project, anyAudience, knowsCaller }
+  return {
+    rule,
+    permission,
+    scope: toScope(scope),
+    resource,
+    orSelf,
+    orNamed,
+    orPermission,
+    project,
+    anyAudience,
+    knowsCaller,
+  }
 }
 
 // The option in canonical JSON.
@@ -143,6 +156,7 @@ interface AccessOption {
   resource: string
   orSelf: boolean
   orNamed: string
+  orPermission: string
   project: string
   anyAudience: boolean
   knowsCaller: boolean

@@ -3,6 +3,7 @@ import { AccountServiceDefinition } from '#gen/roster/users/v1/account_service'
 import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import { InvitationServiceDefinition } from '#gen/roster/users/v1/invitation_service'
+import { CustomLoginPolicyServiceDefinition } from '#gen/roster/users/v1/custom_login_policy_service'
 import { LoginPolicyServiceDefinition } from '#gen/roster/users/v1/login_policy_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
@@ -98,6 +99,13 @@ import { getBrandingSettings } from './sessions/operations/get-branding-settings
 import { getLoginSettings } from './sessions/operations/get-login-settings.ts'
 import { getLoginPolicy } from './sessions/operations/get-login-policy.ts'
 import { resetLoginPolicy, updateLoginPolicy } from './sessions/operations/update-login-policy.ts'
+import { changeLoginPolicyFactors } from './sessions/operations/custom-login-policy/change-login-policy-factors.ts'
+import {
+  addCustomLoginPolicy,
+  getCustomLoginPolicy,
+  resetCustomLoginPolicy,
+  updateCustomLoginPolicy,
+} from './sessions/operations/custom-login-policy/custom-login-policy.ts'
 import { explainSignIn } from './pages/explain/explain-sign-in.ts'
 import { explainToken } from './pages/explain/explain-token.ts'
 import { searchUserConsents } from './openid/consents/search-user-consents.ts'
@@ -373,6 +381,16 @@ const users: StoringService<Config, Context> = {
       getInstanceLoginPolicy: ofInstance(getLoginPolicy),
       updateInstanceLoginPolicy: ofInstance(updateLoginPolicy),
       resetInstanceLoginPolicy: ofInstance(resetLoginPolicy),
+    }),
+    served<typeof CustomLoginPolicyServiceDefinition, Context>(CustomLoginPolicyServiceDefinition, {
+      getCustomLoginPolicy,
+      addCustomLoginPolicy,
+      updateCustomLoginPolicy,
+      resetCustomLoginPolicy,
+      changeLoginPolicyFactors,
+      getInstanceCustomLoginPolicy: ofInstance(getCustomLoginPolicy),
+      updateInstanceCustomLoginPolicy: ofInstance(updateCustomLoginPolicy),
+      changeInstanceLoginPolicyFactors: ofInstance(changeLoginPolicyFactors),
     }),
     served<typeof SettingsServiceDefinition, Context>(SettingsServiceDefinition, {
       getGeneralSettings,

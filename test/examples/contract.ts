@@ -15,6 +15,7 @@ import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_servic
 import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
 import { InvitationServiceDefinition } from '#gen/roster/users/v1/invitation_service'
+import { CustomLoginPolicyServiceDefinition } from '#gen/roster/users/v1/custom_login_policy_service'
 import { LoginPolicyServiceDefinition } from '#gen/roster/users/v1/login_policy_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
@@ -32,6 +33,7 @@ export const offeredServices = [
   CredentialServiceDefinition,
   OAuthServiceDefinition,
   InvitationServiceDefinition,
+  CustomLoginPolicyServiceDefinition,
   LoginPolicyServiceDefinition,
   SettingsServiceDefinition,
   InstanceServiceDefinition,

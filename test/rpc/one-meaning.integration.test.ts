@@ -23,6 +23,7 @@ import { InternalServiceDefinition as NotifierInternal } from '#gen/roster/notif
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { AccountServiceDefinition } from '#gen/roster/users/v1/account_service'
 import { InvitationServiceDefinition } from '#gen/roster/users/v1/invitation_service'
+import { CustomLoginPolicyServiceDefinition } from '#gen/roster/users/v1/custom_login_policy_service'
 import { LoginPolicyServiceDefinition } from '#gen/roster/users/v1/login_policy_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
@@ -51,6 +52,7 @@ const definitions = [
   CredentialServiceDefinition,
   OAuthServiceDefinition,
   InvitationServiceDefinition,
+  CustomLoginPolicyServiceDefinition,
   LoginPolicyServiceDefinition,
   SettingsServiceDefinition,
   SignInServiceDefinition,

@@ -79,6 +79,18 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   UpdateAPIConfig: { authMethodType: 'API_AUTH_METHOD_TYPE_BASIC' },
   UpdateLoginPolicy: { settings: { allowUsernamePassword: true, forceMfa: false } },
   UpdateInstanceLoginPolicy: { settings: { allowUsernamePassword: true, forceMfa: false } },
+  AddCustomLoginPolicy: {
+    settings: { allowUsernamePassword: true, ignoreUnknownUsernames: true, forceMfa: true },
+    secondFactors: ['SECOND_FACTOR_TYPE_OTP'],
+  },
+  UpdateCustomLoginPolicy: {
+    settings: { allowUsernamePassword: true, ignoreUnknownUsernames: true, forceMfa: true },
+  },
+  UpdateInstanceCustomLoginPolicy: {
+    settings: { allowUsernamePassword: true, ignoreUnknownUsernames: true, forceMfa: false },
+  },
+  ChangeLoginPolicyFactors: { change: { addSecondFactor: 'SECOND_FACTOR_TYPE_OTP_EMAIL' } },
+  ChangeInstanceLoginPolicyFactors: { change: { addSecondFactor: 'SECOND_FACTOR_TYPE_OTP_EMAIL' } },
   ExplainPermission: { userId: 'ada', permission: 'user.read' },
   ExplainSignIn: { clientId: 'shop-web', scopes: ['openid', 'profile'] },
   SearchEvents: { filter: { aggregateTypes: ['user'] }, limit: 20 },

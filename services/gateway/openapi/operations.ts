@@ -132,7 +132,7 @@ function securityOf({ access, desc }: Method): object[] {
 }
 
 function describeAccess({ access, desc }: Method): string {
-  const { rule, permission, scope, resource, orSelf, project, anyAudience } = access
+  const { rule, permission, scope, resource, orSelf, orPermission, project, anyAudience } = access
   const audience = anyAudience ? ' An access token for a project is enough.' : ''
   if (rule === 'public') return 'It needs no token.'
   if (rule === 'authenticated') return `Any caller with a token may call it.${audience}`
@@ -144,5 +144,6 @@ function describeAccess({ access, desc }: Method): string {
   }[scope]
   const there = project ? `, or in the project of \`${spell(project)}\`` : ''
   const self = orSelf ? ' The user itself needs no permission.' : ''
-  return `The caller needs the permission \`${permission}\` ${where}${there}.${self}${audience}`
+  const other = orPermission ? ` \`${orPermission}\` on the instance is enough, where the operation says so.` : ''
+  return `The caller needs the permission \`${permission}\` ${where}${there}.${self}${other}${audience}`
 }

@@ -14,6 +14,7 @@ export const serviceOrder = [
   'ProjectMemberService',
   'InstanceService',
   'LoginPolicyService',
+  'CustomLoginPolicyService',
   'SettingsService',
   'AuthRequestService',
   'EventService',

@@ -16,6 +16,17 @@ export function permitFactors(
   return requireMayActOn(context, userId, call)
 }
 
+/** Who may add one: a login application, too, which is asked for a session of the user. */
+export async function permitAdding(
+  request: { userId: string },
+  call: Call,
+  holdsPermission: boolean,
+  context: Context,
+): Promise<void> {
+  if (holdsPermission || request.userId === call.caller.userId)
+    return permitFactors(request, call, holdsPermission, context)
+}
+
 /** Who sets up an authenticator app by the API: this caller, and of a person this session. */
 export function bindingOf(userId: string, { caller }: Pick<Call, 'caller'>): Binding {
   return { userId, purpose: JSON.stringify(['api', caller.userId, caller.sessionId]) }

@@ -13,6 +13,7 @@ import {
 } from '#lib/eventstore/aggregate'
 import type { Decision, Guard } from '#lib/eventstore/command'
 import type { ReadBy, Reads } from '#lib/eventstore/reads'
+import { type Caller, holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { isBesideFormer } from '#lib/schema/releases'
 import { isOpen, type OrganizationStatus } from '../../organization-status.ts'
@@ -135,6 +136,7 @@ export async function recordFactor(
         signOuts: signOutsOf(state),
         ...(kept && { kept }),
         ...trusted,
+        ...(!isOfBrowser && isLoginApplication(caller) && { loginClientId: caller!.userId }),
       }
       const event: SessionEvent = known
         ? {
@@ -176,6 +178,11 @@ export async function recordFactor(
       missingFactors: missing,
     }),
   })
+}
+
+/** Whether the caller signs people in on pages of its own. */
+export function isLoginApplication(caller: Caller | undefined): boolean {
+  return caller !== undefined && holds(caller, 'session.write')
 }
 
 // A code by mail opened the session, or could have.

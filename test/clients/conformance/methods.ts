@@ -10,6 +10,7 @@ const access = {
   resource: '',
   orSelf: false,
   orNamed: '',
+  orPermission: '',
   project: '',
   anyAudience: false,
   knowsCaller: false,

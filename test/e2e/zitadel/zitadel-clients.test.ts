@@ -6,13 +6,14 @@ import { expectPart } from '../../support/expect-part.ts'
 import { call } from '../clients/encodings.ts'
 import { fiveCalls, projectCalls } from './calls.ts'
 import { lifeCalls } from './life-calls.ts'
+import { policyCalls } from './policy-calls.ts'
 import { signInCalls } from './sign-in-calls.ts'
 import type { Call, World } from './step.ts'
 import { type ClientKind, kinds } from './clients.ts'
 import { type Result, tableOf } from './table.ts'
 
 const { url, adminToken } = inject('roster')
-const calls = [...projectCalls, ...fiveCalls, ...lifeCalls, ...signInCalls]
+const calls = [...projectCalls, ...fiveCalls, ...lifeCalls, ...signInCalls, ...policyCalls]
 const results = new Map<string, Result>()
 const nameOf = ({ client, protocol }: ClientKind, { service, method }: Call) =>
   [client, protocol, service, method].join()
@@ -45,8 +46,10 @@ describe.each(kinds)('$client over $protocol', (kind) => {
 })
 
 test('docs/migrating-from-zitadel.md has the table of these results', () => {
-  const table = tableOf(kinds, [...fiveCalls, ...projectCalls, ...lifeCalls, ...signInCalls], (kind, one) =>
-    results.get(nameOf(kind, one))!,
+  const table = tableOf(
+    kinds,
+    [...fiveCalls, ...projectCalls, ...lifeCalls, ...signInCalls, ...policyCalls],
+    (kind, one) => results.get(nameOf(kind, one))!,
   )
   expectPart('migrating-from-zitadel.md', 'clients', table)
 })

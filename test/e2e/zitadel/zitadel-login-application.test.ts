@@ -151,6 +151,17 @@ function openLogin(token: string) {
       return { id: sessionId, token }
     },
 
+    /** The pages that set up an authenticator app: with a person whom the session names, and no token of it. */
+    async setUpApp({ id: sessionId, token: sessionToken }: KeptSession): Promise<TOTP> {
+      const { session } = await sessions.getSession({ sessionId, sessionToken })
+      const { id: userId } = session!.factors!.user!
+      const { secret } = await users.registerTOTP({ userId })
+      recordSecret(secret)
+      const app = new TOTP({ secret: Secret.fromBase32(secret) })
+      await users.verifyTOTPRegistration({ userId, code: app.generate() })
+      return app
+    },
+
     /** The page for the code of an authenticator app. */
     async sendAppCode({ id: sessionId, token: sessionToken }: KeptSession, code: string): Promise<KeptSession> {
       const checked = { sessionId, sessionToken, checks: { totp: { code } }, metadata: {}, lifetime: day }
@@ -162,11 +173,11 @@ function openLogin(token: string) {
     },
 
     /** What the application of the request gets. */
-    async finish(authRequestId: string, { id, token }: KeptSession) {
+    async finish(authRequestId: string, { id, token }: KeptSession, of = application) {
       const session = { sessionId: id, sessionToken: token }
       const callbackKind = { case: 'session' as const, value: session }
       const { callbackUrl } = await oidc.createCallback({ authRequestId, callbackKind })
-      const { body } = await redeem(application, new URL(callbackUrl).searchParams.get('code')!)
+      const { body } = await redeem(of, new URL(callbackUrl).searchParams.get('code')!)
       return decodeJwt(body.id_token as string)
     },
 
@@ -218,6 +229,25 @@ test('and with the code of an authenticator app', async () => {
   await expect(login.sendAppCode(begun, 'x')).rejects.toThrow(/wrong/)
   const kept = await login.sendAppCode(begun, app.generate({ timestamp: Date.now() + 30_000 }))
   expect(await login.finish(id, kept)).toMatchObject({ sub: own.userId, amr: ['pwd', 'otp', 'mfa'] })
+})
+
+test('who must have a second factor and has none sets up an authenticator app there, in the same sign-in', async () => {
+  const organization = await newOrganization()
+  const settings = { forceMfa: true, secondFactors: { types: ['SECOND_FACTOR_TYPE_OTP'] } }
+  ok(await call('UpdateLoginPolicy', { settings }, admin(organization)))
+  const newcomer = await newHuman(organization, { password: unique('Password') })
+  const web = await newWebApplication(organization, await newProject(organization), onLoginPages)
+  const there = openLogin((await newLoginClient(organization)).token)
+  const id = await beginAtLogin(web)
+  const named = (await there.sendLoginName(newcomer.userName))!
+  // Who has not proved the password yet sets nothing up.
+  await expect(there.setUpApp(named)).rejects.toThrow('no session of the user')
+  const begun = await there.sendPassword(named, newcomer.password)
+  await expect(there.finish(id, begun, web)).rejects.toThrow('second factor')
+  const app = await there.setUpApp(begun)
+  await expect(there.setUpApp(begun)).rejects.toThrow('no session of the user')
+  const kept = await there.sendAppCode(begun, app.generate({ timestamp: Date.now() + 30_000 }))
+  expect(await there.finish(id, kept, web)).toMatchObject({ sub: newcomer.userId, amr: ['pwd', 'otp', 'mfa'] })
 })
 
 test('so does who names an address', async () => {

@@ -27,6 +27,11 @@ export interface LoginPolicySettings {
   passwordCheckLifetime?: number
   /** Likewise. */
   secondFactorCheckLifetime?: number
+  multiFactorCheckLifetime?: number
+  /** These three are kept for those who set them, and nothing reads them. */
+  externalLoginCheckLifetime?: number
+  mfaInitSkipLifetime?: number
+  disableLoginWithPhone?: boolean
   keepSignedIn?: KeepSignedIn
   /** Of the foot of pages. Empty: none. */
   tosLink?: string

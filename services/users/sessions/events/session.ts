@@ -13,6 +13,7 @@ export type SessionEvent =
         signOuts?: number
         kept?: boolean
         trustId?: string
+        loginClientId?: string
       }
     }
   /**
@@ -70,6 +71,8 @@ export interface Session {
   kept?: boolean
   /** The trusted browser in which its last first factor was checked: it stands in for a second one. */
   trustId?: string
+  /** The login application that it began at: the user of its token. */
+  loginClientId?: string
 }
 
 /** Names a session. */

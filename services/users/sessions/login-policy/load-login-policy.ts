@@ -29,7 +29,7 @@ export function policyOf(
   const { allowMailedCodes: _, ...policy } = { ...defaultPolicy, ...ofInstance, ...own }
   const all = [ofInstance, own]
   const isSet = (name: 'forceMfa' | 'forceMfaOfAdministrators' | 'hidePasswordReset') => all.some((one) => one[name])
-  const shorter = (name: 'passwordCheckLifetime' | 'secondFactorCheckLifetime') =>
+  const shorter = (name: 'passwordCheckLifetime' | 'secondFactorCheckLifetime' | 'multiFactorCheckLifetime') =>
     Math.min(...all.map(({ [name]: lifetime = Infinity }) => lifetime))
   // An operator may have made sessions shorter since.
   const atMost = (lifetime: number) => Math.min(shorter('passwordCheckLifetime'), lifetime)
@@ -51,6 +51,7 @@ export function policyOf(
     passwordCheckLifetime: atMost(SESSION_LIFETIME),
     keptCheckLifetime: atMost(KEPT_SESSION_LIFETIME),
     secondFactorCheckLifetime: shorter('secondFactorCheckLifetime'),
+    multiFactorCheckLifetime: shorter('multiFactorCheckLifetime'),
   }
 }
 

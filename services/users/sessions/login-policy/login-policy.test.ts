@@ -75,6 +75,15 @@ test('a verified passkey counts for nothing where none is allowed', () => {
   expect(missing).toEqual([['password']])
 })
 
+test('a verified passkey is two factors for as long as the policy says, and beside a password a second one for longer', () => {
+  const of = { ...demanding, multiFactorCheckLifetime: 60 }
+  const missing = (seconds: number, ...factors: Parameters<typeof checked>) =>
+    missingFactors(of, ownFactors(opens), checked(...factors), { now: new Date(seconds * 1000) })
+  expect(missing(60, 'verified passkey')).toEqual([])
+  expect(missing(61, 'verified passkey')).toEqual([['passkey', 'totp', 'otp-email']])
+  expect(missing(61, 'password', 'verified passkey')).toEqual([])
+})
+
 test.each<[LoginPolicySettings, LoginPolicySettings, Partial<LoginPolicy>]>([
   [{}, {}, { forceMfa: false, forceMfaOfAdministrators: false, hidePasswordReset: false, passwordCheckLifetime: 600 }],
   [{ forceMfa: true }, { forceMfa: false }, { forceMfa: true }],
@@ -92,6 +101,7 @@ test.each<[LoginPolicySettings, LoginPolicySettings, Partial<LoginPolicy>]>([
     { secondFactorCheckLifetime: 90 },
     { secondFactorCheckLifetime: 60, passwordCheckLifetime: 600 },
   ],
+  [{ multiFactorCheckLifetime: 90 }, { multiFactorCheckLifetime: 60 }, { multiFactorCheckLifetime: 60 }],
   [{}, { keepSignedIn: 'always' }, { keepSignedIn: 'always' }],
   [{ keepSignedIn: 'off' }, { keepSignedIn: 'always' }, { keepSignedIn: 'off' }],
   [{ keepSignedIn: 'allowed' }, { keepSignedIn: 'always' }, { keepSignedIn: 'allowed' }],

@@ -38,6 +38,11 @@ export interface LoginPolicy {
   keptCheckLifetime: number
   /** Seconds that a second factor counts where one is demanded. */
   secondFactorCheckLifetime: number
+  /** Likewise, that a verified passkey counts as two. */
+  multiFactorCheckLifetime: number
+  /** Nothing reads these two. */
+  externalLoginCheckLifetime?: number
+  mfaInitSkipLifetime?: number
   keepSignedIn: KeepSignedIn
   /** Links at the foot of pages. Empty: none. */
   tosLink: string
@@ -67,6 +72,7 @@ export const defaultPolicy: PersonPolicy = {
   passwordCheckLifetime: Infinity,
   keptCheckLifetime: Infinity,
   secondFactorCheckLifetime: Infinity,
+  multiFactorCheckLifetime: Infinity,
   keepSignedIn: 'off',
   tosLink: '',
   privacyPolicyLink: '',
@@ -110,29 +116,40 @@ export function missingFactors(
   checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at'>[],
   { now, standsIn }: { now?: Date | undefined; standsIn?: FactorKind | undefined } = {},
 ): FactorKind[][] {
-  const lifetime = policy.secondFactorCheckLifetime * 1000
-  const young = checked.filter(({ at }) => !now || now.getTime() - at.getTime() <= lifetime)
+  const isWithin = (lifetime: number, { at }: (typeof checked)[number]) =>
+    !now || now.getTime() - at.getTime() <= lifetime * 1000
+  const young = checked.filter((factor) => isWithin(policy.secondFactorCheckLifetime, factor))
   const isBoth = ({ kind, userVerified = false }: (typeof checked)[number]) =>
     policy.allowPasskeys && kind === 'passkey' && userVerified
-  if (young.some(isBoth)) return []
+  if (young.some((factor) => isBoth(factor) && isWithin(policy.multiFactorCheckLifetime, factor))) return []
   const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
   const first = policy.factors
     .filter((kind) => !isChecked(kind) && !checked.some(isBoth))
     .map((kind): FactorKind[] => [kind, ...(policy.allowPasskeys ? ['passkey' as const] : [])])
   const second = askedSecondFactors(policy, own)
   // Another one than these does not count: who set up an app is not to be passed by the mailbox.
-  const isPassed = second.some((kind) => young.some((factor) => factor.kind === kind) || kind === standsIn)
+  // Nor does a passkey that stands for both and has grown old as that.
+  const isSecond = (factor: (typeof checked)[number]) => !isBoth(factor) || isChecked('password')
+  const isPassed = second.some(
+    (kind) => kind === standsIn || young.some((factor) => factor.kind === kind && isSecond(factor)),
+  )
   return second.length === 0 || isPassed ? first : [...first, second]
 }
 
 type Demands = Pick<
   PersonPolicy,
-  'factors' | 'allowPasskeys' | 'forceMfa' | 'forceMfaOfAdministrators' | 'secondFactors' | 'secondFactorCheckLifetime'
+  | 'factors'
+  | 'allowPasskeys'
+  | 'forceMfa'
+  | 'forceMfaOfAdministrators'
+  | 'secondFactors'
+  | 'secondFactorCheckLifetime'
+  | 'multiFactorCheckLifetime'
 >
 
 /** The second factors of which one is asked for; none: nothing is. */
 export function askedSecondFactors(
-  policy: Omit<Demands, 'secondFactorCheckLifetime'>,
+  policy: Omit<Demands, 'secondFactorCheckLifetime' | 'multiFactorCheckLifetime'>,
   { demanded: owned, further }: OwnFactors,
 ): FactorKind[] {
   const { forceMfa } = policy

@@ -1,7 +1,6 @@
 import type { CreateSessionRequest, CreateSessionResponse } from '#gen/roster/users/v1/session_service'
 import type { Violation } from '#lib/errors'
 import { permissionDenied, tokenMissing } from '#lib/rpc/authorize'
-import { type Caller, holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
@@ -13,7 +12,7 @@ import { missingMethods } from '../session-tokens.ts'
 import { factors } from '../factors/registry.ts'
 import { beginHalfDone, detailsOf } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
-import { recordFactor } from '../record-factor.ts'
+import { isLoginApplication, recordFactor } from '../record-factor.ts'
 import { surplusSessions } from '../surplus.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { userNotFound } from '../../directory/events/user-not-found.ts'
@@ -56,10 +55,6 @@ export const createSession = {
     await Promise.all([proved.settle?.(), surplusSessions.settle(context, proved.user.userId)])
     return answer
   },
-}
-
-function isLoginApplication(caller: Caller): boolean {
-  return holds(caller, 'session.write')
 }
 
 // Tries count for the same name, however the user is named.

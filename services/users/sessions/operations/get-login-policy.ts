@@ -46,6 +46,11 @@ function typesOf(kinds: readonly FactorKind[]) {
   return kinds.map((kind) => factorKinds[kind].second!.type)
 }
 
+/** Undefined: it has no end. */
+export function durationOf(seconds = Infinity) {
+  return seconds === Infinity ? undefined : { seconds, nanos: 0 }
+}
+
 const whatIsBuilt = {
   ignoreUnknownUsernames: true,
   allowExternalIdp: false,
@@ -57,14 +62,19 @@ const keepingOf = {
   always: KeepSignedIn.KEEP_SIGNED_IN_ALWAYS,
 }
 
+type Shown = keyof LoginPolicySettings & (`${string}Lifetime` | 'brand' | 'keepSignedIn')
+
 async function shown(
   { sql }: Context,
   {
     passwordCheckLifetime: ofPassword,
-    secondFactorCheckLifetime: ofSecond = Infinity,
+    secondFactorCheckLifetime: ofSecond,
+    multiFactorCheckLifetime: ofBoth,
+    externalLoginCheckLifetime: elsewhere,
+    mfaInitSkipLifetime: skipped,
     brand,
     keepSignedIn,
-  }: Pick<LoginPolicySettings, 'passwordCheckLifetime' | 'secondFactorCheckLifetime' | 'brand' | 'keepSignedIn'>,
+  }: Pick<LoginPolicySettings, Shown>,
 ) {
   const [logo, darkLogo, icon] = await Promise.all(
     [brand?.logoHash, brand?.darkLogoHash, brand?.iconHash].map(async (hash) =>
@@ -72,8 +82,11 @@ async function shown(
     ),
   )
   return {
-    passwordCheckLifetime: ofPassword === undefined ? undefined : { seconds: ofPassword, nanos: 0 },
-    secondFactorCheckLifetime: ofSecond === Infinity ? undefined : { seconds: ofSecond, nanos: 0 },
+    passwordCheckLifetime: durationOf(ofPassword),
+    secondFactorCheckLifetime: durationOf(ofSecond),
+    multiFactorCheckLifetime: durationOf(ofBoth),
+    externalLoginCheckLifetime: durationOf(elsewhere),
+    mfaInitSkipLifetime: durationOf(skipped),
     brand: brand && { ...brand, logo: logo!, darkLogo: darkLogo!, icon: icon! },
     keepSignedIn: keepSignedIn && keepingOf[keepSignedIn],
   }

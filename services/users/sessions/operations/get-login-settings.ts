@@ -1,6 +1,7 @@
 import {
   type GetLoginSettingsRequest,
   type GetLoginSettingsResponse,
+  MultiFactorType,
   PasskeysType,
   ResourceOwnerType,
 } from '#gen/roster/users/v1/settings_service'
@@ -28,6 +29,7 @@ export const getLoginSettings = {
       details,
       settings: {
         ...settings,
+        multiFactors: allowPasskeys ? [MultiFactorType.MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION] : [],
         passkeysType: allowPasskeys ? PasskeysType.PASSKEYS_TYPE_ALLOWED : PasskeysType.PASSKEYS_TYPE_NOT_ALLOWED,
         allowDomainDiscovery: false,
         disableLoginWithEmail: false,

@@ -5,8 +5,9 @@ import { changeFactors, type FactorChange } from '../factors/change.ts'
 import { withoutGuesses } from '../factors/guesses.ts'
 import { hasFactor } from '../factors/kinds.ts'
 import { removal } from '../factors/removal.ts'
-import { mayAddBy, permitFactors } from '../change-factors.ts'
+import { mayAddBy, permitAdding, permitFactors } from '../change-factors.ts'
 import { type OwnSession, requireFreshSession } from '../fresh-session.ts'
+import { requireVouchingSession } from '../login-client-session.ts'
 
 const kind = 'otp-email'
 
@@ -27,10 +28,11 @@ function operation(
   told: FactorChange['told'],
   decideFor: (userId: string, own: OwnSession | undefined) => FactorChange['decide'],
 ) {
+  const adds = told === 'factor-added'
   return {
-    permit: permitFactors,
+    permit: adds ? permitAdding : permitFactors,
     async handle(context: Context, { userId }: { userId: string }, call: Call) {
-      const own = await requireFreshSession(context, userId, call)
+      const own = await (adds ? requireVouchingSession : requireFreshSession)(context, userId, call)
       return changeFactors(context, { userId, told, decide: decideFor(userId, own) }, call)
     },
   }

@@ -38,7 +38,8 @@ export function resetLoginPolicy(context: Context, _request: object, call: Call)
   return replace(context, {}, call)
 }
 
-function faultsOf(
+/** What no declared rule sees. */
+export function faultsOf(
   {
     defaultRedirectUri = '',
     passwordCheckLifetime,
@@ -52,8 +53,16 @@ function faultsOf(
   const { allowMailedCodes = false, allowUsernamePassword = true } = sent
   const isPage = defaultRedirectUri === '' || isWebPage(defaultRedirectUri)
   const lifetimes = [
-    { name: 'passwordCheckLifetime', lifetime: passwordCheckLifetime, most: SESSION_LIFETIME },
-    { name: 'secondFactorCheckLifetime', lifetime: secondFactorCheckLifetime, most: KEPT_SESSION_LIFETIME },
+    { name: 'passwordCheckLifetime', lifetime: passwordCheckLifetime, least: 60, most: SESSION_LIFETIME },
+    { name: 'secondFactorCheckLifetime', lifetime: secondFactorCheckLifetime, least: 60, most: KEPT_SESSION_LIFETIME },
+    {
+      name: 'multiFactorCheckLifetime',
+      lifetime: sent.multiFactorCheckLifetime,
+      least: 60,
+      most: KEPT_SESSION_LIFETIME,
+    },
+    { name: 'externalLoginCheckLifetime', lifetime: sent.externalLoginCheckLifetime, least: 0, most: tenYears },
+    { name: 'mfaInitSkipLifetime', lifetime: sent.mfaInitSkipLifetime, least: 0, most: tenYears },
   ]
   return [
     ...(allowMailedCodes && allowUsernamePassword
@@ -66,10 +75,10 @@ function faultsOf(
     ...(serving && !servesAlone(serving)
       ? [violation('secondFactors.types', 'must have one at least that is no recovery code')]
       : []),
-    ...lifetimes.flatMap(({ name, lifetime, most }) =>
-      !lifetime || (lifetime.nanos === 0 && lifetime.seconds >= 60 && lifetime.seconds <= most)
+    ...lifetimes.flatMap(({ name, lifetime, least, most }) =>
+      !lifetime || (lifetime.nanos === 0 && lifetime.seconds >= least && lifetime.seconds <= most)
         ? []
-        : [violation(name, `must be 60 to ${most} whole seconds`)],
+        : [violation(name, `must be ${least} to ${most} whole seconds`)],
     ),
     ...linksOf(sent).flatMap(([name, link]) =>
       link === '' || isWebPage(link) ? [] : [violation(name, 'must be https, without user and fragment')],
@@ -79,6 +88,8 @@ function faultsOf(
     ...faultsOfBrand(brand ?? {}).map(({ field, description }) => violation(`brand.${field}`, description)),
   ]
 }
+
+const tenYears = 315_360_000
 
 function servesAlone({ types }: NonNullable<Sent['secondFactors']>): boolean {
   const kinds = types.map(kindOfSecond)
@@ -111,8 +122,8 @@ async function readLogo(kind: KindOfLogo, file: Buffer, { organizationId, deadli
   }
 }
 
-// What may only be as it is says nothing that has to be kept.
-function given(
+/** The settings as they are stored. What may only be as it is says nothing that has to be kept. */
+export function given(
   {
     forceMfa,
     forceMfaOfAdministrators,
@@ -126,6 +137,10 @@ function given(
     defaultRedirectUri,
     passwordCheckLifetime,
     secondFactorCheckLifetime,
+    multiFactorCheckLifetime,
+    externalLoginCheckLifetime,
+    mfaInitSkipLifetime,
+    disableLoginWithPhone,
     brand,
     keepSignedIn,
     tosLink,
@@ -149,7 +164,11 @@ function given(
     defaultRedirectUri,
     passwordCheckLifetime: passwordCheckLifetime?.seconds,
     secondFactorCheckLifetime: secondFactorCheckLifetime?.seconds,
-    keepSignedIn: keepSignedIn && keptAs[keepSignedIn],
+    multiFactorCheckLifetime: multiFactorCheckLifetime?.seconds,
+    externalLoginCheckLifetime: externalLoginCheckLifetime?.seconds,
+    mfaInitSkipLifetime: mfaInitSkipLifetime?.seconds,
+    disableLoginWithPhone,
+    keepSignedIn: keepSignedIn === undefined ? undefined : keptAs[keepSignedIn],
     tosLink,
     privacyPolicyLink,
     helpLink,

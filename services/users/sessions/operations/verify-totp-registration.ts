@@ -2,18 +2,18 @@ import type { VerifyTOTPRegistrationRequest, VerifyTOTPRegistrationResponse } fr
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { confirmTotp } from '../factors/totp/set-up.ts'
-import { bindingOf, mayAddBy, permitFactors } from '../change-factors.ts'
-import { requireFreshSession } from '../fresh-session.ts'
+import { bindingOf, mayAddBy, permitAdding } from '../change-factors.ts'
+import { requireVouchingSession } from '../login-client-session.ts'
 
 export const verifyTOTPRegistration = {
-  permit: permitFactors,
+  permit: permitAdding,
 
   async handle(
     context: Context,
     { userId, code }: VerifyTOTPRegistrationRequest,
     call: Call,
   ): Promise<VerifyTOTPRegistrationResponse> {
-    const own = await requireFreshSession(context, userId, call)
+    const own = await requireVouchingSession(context, userId, call, { setsUp: true })
     const typed = { binding: bindingOf(userId, call), typed: code, field: 'code' }
     return confirmTotp(context, typed, mayAddBy(own), call)
   },

@@ -2,12 +2,16 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IssueTokenRequest as codec } from '#gen/roster/users/v1/oauth_service'
 import { FactorWay, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { readNow } from '#lib/database/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { issueToken } from '../../../openid/operations/issue-token.ts'
 import { redirectUri, requestOf, said, told } from '../../../openid/authorization/testing/visitors.ts'
 import { callIn } from '../../../testing/test-users.ts'
 import { listPasskeys } from '../../operations/passkeys/list-passkeys.ts'
 import { removePasskey } from '../../operations/passkeys/remove.ts'
+import { recordFactor } from '../../record-factor.ts'
+import { factors } from '../registry.ts'
+import { makeChallenge } from './challenge.ts'
 import { Authenticator, type CreationOptions } from './testing/authenticator.ts'
 import {
   allow,
@@ -18,6 +22,7 @@ import {
   newPerson,
   openWorld,
   origin,
+  reasonOf,
   users,
   Visitor,
   withPasskey,
@@ -133,6 +138,17 @@ describe('the first page', () => {
       expect(after['auth_time']).toBeGreaterThanOrEqual((before['auth_time'] as number) + seconds)
     }
     await shiftClock(users.sql, '0 seconds')
+  })
+
+  test('opens no session with a passkey that is removed between its check and its record', async () => {
+    const { person, authenticator, passkeyId } = await withPasskey()
+    const { userId } = person
+    const binding = { for: 'session', sessionId: 'a-session', userId } as const
+    const challenge = makeChallenge(users.keys, binding, { verifies: true }, await readNow(users.sql))
+    const text = JSON.stringify(authenticator.get({ challenge }))
+    const proved = await factors.passkey.check(users, { loginName: '', text, asked: { binding } }, call())
+    await removePasskey.handle(users, { userId, passkeyId }, call())
+    expect(await reasonOf(recordFactor(users, proved, { session: undefined }, call()))).toBe('CREDENTIALS_INVALID')
   })
 
   test('asks for no passkey where the policy allows none, and takes none of such a person', async () => {

@@ -1,0 +1,73 @@
+import { orUnavailable } from '#lib/database/database'
+import { RosterError } from '#lib/errors'
+import { holds } from '#lib/rpc/caller'
+import { callerIn } from '#lib/rpc/caller-in'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../context.ts'
+import { outlives } from '../directory/events/sign-outs.ts'
+import type { User } from '../directory/events/user.ts'
+import { sessionSinceOpen } from '../directory/organizations/in-open-organization.ts'
+import type { Session } from './events/session.ts'
+import { areSecond, maySetUp } from './factors/asked-first.ts'
+import { factorKinds } from './factors/kinds.ts'
+import { freshFor, type OwnSession, requireFreshSession } from './fresh-session.ts'
+import { provedMailboxAlone } from './mailbox-alone.ts'
+import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
+import { checkedAt, checkedFactors, lastFirstFactor, missingFactors, ownFactors } from './login-policy/login-policy.ts'
+
+/**
+ * The session that vouches for a new second factor of a user: the user's own; or, where a login application asks, one that
+ * began there. It names the user alone, as ZITADEL's does, so the session is looked for. As on Roster's pages it lacks nothing;
+ * or, where `setsUp`, it lacks what the user must have and has none of. Undefined where the caller administers the user.
+ * FAILED_PRECONDITION FACTOR_NOT_FRESH.
+ */
+export async function requireVouchingSession(
+  context: Context,
+  userId: string,
+  call: Call,
+  { setsUp = false } = {},
+): Promise<OwnSession | undefined> {
+  if (call.caller.userId === userId) return requireFreshSession(context, userId, call)
+  const user = await context.store.load<User>('user', userId)
+  if (await administers(call, user?.organizationId)) return undefined
+  const notFresh = new RosterError(
+    'FAILED_PRECONDITION',
+    'FACTOR_NOT_FRESH',
+    'The login application has no session of the user whose first factor was checked within the last ten minutes, and which lacks nothing that the user has.',
+  )
+  if (!user) throw notFresh
+  const policy = await loadPersonPolicy(context, { userId, organizationId: user.organizationId }, call)
+  for (const { id, state, now } of await findSessions(context, userId, call.caller.userId)) {
+    const last = lastFirstFactor(checkedAt(state))
+    const isFresh = last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
+    if (!isFresh || state.ended || !outlives(user.state, id, state.signOuts ?? 0)) continue
+    const checked = checkedFactors(state)
+    if (checked.some(({ kind }) => kind === 'mailed-code') && provedMailboxAlone(user.state.human, checked)) continue
+    // A trusted browser stands in for nothing here.
+    const [missing] = missingFactors(policy, ownFactors(user.state.human), checkedAt(state), { now })
+    if (!missing || (setsUp && areSecond(missing) && maySetUp(missing, user.state.human)))
+      return { hasSecond: checked.some(({ kind }) => factorKinds[kind].second !== undefined) }
+  }
+  throw notFresh
+}
+
+// Of a user who does not exist, only a caller with the permission everywhere learns that.
+async function administers(call: Call, organizationId: string | undefined): Promise<boolean> {
+  if (holds(call.caller, 'user.write')) return true
+  if (organizationId === undefined) return false
+  return holds(await callerIn(call, organizationId), 'user.write', organizationId)
+}
+
+/** The living sessions of a user that began at a login application, the newest first. UNAVAILABLE STORE_UNAVAILABLE. */
+async function findSessions({ sql }: Context, userId: string, loginClientId: string) {
+  return orUnavailable(sql<{ id: string; state: Session; now: Date }[]>`
+    select a.id, a.state, roster_now() as now
+    from tokens t join aggregates a on a.type = 'session' and a.id = t.session_id
+    where t.user_id = ${userId} and t.session_id <> '' and t.expires_at > roster_now()
+      and ${sessionSinceOpen(sql, sql`t.organization_id`, sql`t.session_id`)}
+      and a.state ->> 'loginClientId' = ${loginClientId}
+    order by t.session_id collate "C" desc limit ${mostSessions}
+  `)
+}
+
+const mostSessions = 20

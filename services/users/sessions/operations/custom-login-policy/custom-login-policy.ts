@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  AddCustomLoginPolicyRequest,
+  CustomLoginPolicySettings,
+  GetCustomLoginPolicyResponse,
+  UpdateCustomLoginPolicyRequest,
+} from '#gen/roster/users/v1/custom_login_policy_service'
+import type { ObjectDetails } from '#gen/roster/object/v1/object'
+import { PasskeysType } from '#gen/roster/users/v1/settings_service'
+import { RosterError, type Violation } from '#lib/errors'
+import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import { instance } from '#lib/instance'
+import type { Call } from '#lib/rpc/headers'
+import { refuseRemovedOrganization } from '../../../../organization-status.ts'
+import type { Context } from '../../../context.ts'
+import { statuses } from '../../../directory/organizations/statuses.ts'
+import { type LoginPolicyEvent, type LoginPolicySettings, loginPolicyType } from '../../events/login-policy.ts'
+import { isWayOut, kindOfSecond, secondFactors } from '../../factors/kinds.ts'
+import { faultsOf, given } from '../update-login-policy.ts'
+import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
+import { isCustom, listOf, sentAs, shownFactors, shownSettings, withoutCustom } from './custom-settings.ts'
+
+export async function getCustomLoginPolicy(
+  context: Context,
+  _request: object,
+  { organizationId }: Pick<Call, 'organizationId'>,
+): Promise<GetCustomLoginPolicyResponse> {
+  const [policy, aggregate] = await Promise.all([
+    loadLoginPolicy(context, organizationId),
+    context.store.load<LoginPolicySettings>(loginPolicyType, organizationId),
+  ])
+  const own = aggregate?.state ?? {}
+  return {
+    policy: {
+      details: aggregate ? details(aggregate) : neverSet(organizationId),
+      isDefault: !isCustom(own),
+      settings: shownSettings(own, policy),
+      ...shownFactors(own, policy),
+    },
+  }
+}
+
+export const addCustomLoginPolicy = {
+  check(
+    { config }: Context,
+    { settings, secondFactors: types, multiFactors }: AddCustomLoginPolicyRequest,
+  ): Violation[] {
+    const kinds = types.map(kindOfSecond)
+    const isEnough = kinds.every((kind) => kind !== undefined) && kinds.some((kind) => !isWayOut(kind))
+    const allowsPasskeys = settings?.passkeysType === PasskeysType.PASSKEYS_TYPE_ALLOWED
+    return [
+      ...faultsOfSettings(settings, config),
+      ...(isEnough ? [] : [{ field: 'secondFactors', description: 'must have one at least that is no recovery code' }]),
+      ...(multiFactors.length > 0 === allowsPasskeys ? [] : [{ field: 'multiFactors', description: sameSetting }]),
+    ]
+  },
+
+  handle(context: Context, { settings, secondFactors: types }: AddCustomLoginPolicyRequest, call: Call) {
+    return change(context, call, (own) => {
+      if (isCustom(own))
+        throw new RosterError(
+          'ALREADY_EXISTS',
+          'LOGIN_POLICY_EXISTS',
+          'The organization has a login policy of its own.',
+        )
+      // Recovery codes have no name in ZITADEL's lists, and would be lost to people who lose a phone.
+      const kinds = [...types.map(kindOfSecond), ...secondFactors.filter(isWayOut)]
+      return { ...withoutCustom(own), ...given(sentAs(settings!), {}), secondFactors: listOf(kinds) }
+    })
+  },
+}
+
+export const updateCustomLoginPolicy = {
+  check: ({ config }: Context, { settings }: UpdateCustomLoginPolicyRequest) => faultsOfSettings(settings, config),
+
+  handle(context: Context, { settings }: UpdateCustomLoginPolicyRequest, call: Call) {
+    return change(context, call, (own) => {
+      refuseDefault(own, call)
+      const { secondFactors: list } = own
+      return { ...withoutCustom(own), ...given(sentAs(settings!), {}), ...(list && { secondFactors: list }) }
+    })
+  },
+}
+
+export function resetCustomLoginPolicy(context: Context, _request: object, call: Call) {
+  return change(context, call, withoutCustom)
+}
+
+function faultsOfSettings(settings: CustomLoginPolicySettings | undefined, config: Context['config']): Violation[] {
+  return settings ? faultsOf(sentAs(settings), config) : []
+}
+
+export const sameSetting =
+  'must say the same as passwordless_type (passkeys_type): where passkeys are allowed, a verified one counts as two factors'
+
+/** NOT_FOUND LOGIN_POLICY_NOT_FOUND; the instance always has a policy. */
+export function refuseDefault(own: LoginPolicySettings, { organizationId }: Pick<Call, 'organizationId'>): void {
+  if (organizationId !== instance.id && !isCustom(own))
+    throw new RosterError('NOT_FOUND', 'LOGIN_POLICY_NOT_FOUND', 'The organization has no login policy of its own.')
+}
+
+/** Changes what is set. `to` gets that, and what the instance sets. */
+export function change(
+  { store }: Pick<Context, 'store'>,
+  call: Call,
+  to: (own: LoginPolicySettings, ofInstance: LoginPolicySettings) => LoginPolicySettings,
+): Promise<{ details: ObjectDetails }> {
+  const { organizationId } = call
+  return store.execute({
+    aggregate: { type: loginPolicyType, id: organizationId },
+    reads: {
+      status: statuses.key(organizationId),
+      ...(organizationId !== instance.id && { ofInstance: { type: loginPolicyType, id: instance.id } }),
+    },
+    call,
+    decide({ state: own = {} }: Aggregate<LoginPolicySettings>, _now, found): Decision<LoginPolicyEvent> {
+      refuseRemovedOrganization(found.status)
+      const ofInstance = (found as { ofInstance?: Aggregate<LoginPolicySettings> }).ofInstance?.state ?? {}
+      const settings = to(own, ofInstance)
+      if (isDeepStrictEqual(own, settings)) return { organizationId, events: [], answer: undefined }
+      return { organizationId, events: [{ type: 'changed', payload: settings }], answer: undefined }
+    },
+    respond: ({ after }: { after: Aggregate<LoginPolicySettings> }) => ({
+      details: after.state ? details(after as Existing<LoginPolicySettings>) : neverSet(organizationId),
+    }),
+  })
+}
+
+// ZITADEL's clients take the owner for the id of a policy.
+function neverSet(resourceOwner: string): ObjectDetails {
+  return { sequence: 0, changeDate: undefined, creationDate: undefined, resourceOwner }
+}
