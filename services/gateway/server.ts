@@ -24,6 +24,7 @@ import { addHealth } from './health/grpc-health.ts'
 import { isReady, watchReadiness } from './health/readiness.ts'
 import { createHttpHandler } from './protocols/http-handler.ts'
 import { createCors } from './listen/cors.ts'
+import { createConsoleSessions } from './auth/console-sessions.ts'
 import { startKeeper } from './keeper.ts'
 import { createRates } from './rate-limits/rates.ts'
 import { createStreamPlaces } from './rate-limits/stream-places.ts'
@@ -61,6 +62,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     nats,
     log,
     authenticator,
+    consoleSessions: createConsoleSessions(nats),
     clientAddresses: createClientAddresses(config.TRUSTED_PROXIES, log),
     rates,
     streamGuard,

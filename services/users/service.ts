@@ -79,6 +79,9 @@ import { recover } from './pages/operations/recover.ts'
 import { showRecovery } from './pages/operations/show-recovery.ts'
 import { getEmailCode } from './internal/get-email-code.ts'
 import { getServerMetadata } from './openid/operations/get-server-metadata.ts'
+import { openConsoleSession } from './internal/open-console-session.ts'
+import { getConsoleSession } from './internal/get-console-session.ts'
+import { endConsoleSession } from './internal/end-console-session.ts'
 import { getSigningKeys } from './internal/get-signing-keys.ts'
 import { getUserInfo } from './openid/operations/get-user-info.ts'
 import { getUser } from './directory/operations/user/get-user.ts'
@@ -455,6 +458,9 @@ const users: StoringService<Config, Context> = {
     }),
     served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
       authenticate,
+      openConsoleSession,
+      getConsoleSession,
+      endConsoleSession,
       getSigningKeys,
       useProof,
       findLogo,
