@@ -109,6 +109,15 @@ export function signingIn(): void {
       expect((await place.visit(url.pathname + url.search)).status).toBe(400)
     })
 
+    test('nobody is asked for consent, whatever the link says', async () => {
+      const { browser: at } = await house.signIn(ada)
+      const { location } = await authorizeOf(at)
+      const { pathname, search } = new URL(location)
+      const headers = { cookie: at.cookies() }
+      const answer = await fetch(`${house.url}${pathname}${search}&prompt=consent`, { redirect: 'manual', headers })
+      expect(answer.headers.get('location')).toContain('/ui/console/callback?code=')
+    })
+
     test('no token endpoint gives tokens for a code of the console', async () => {
       const [callback] = await codeOf(ada)
       const code = new URL(callback, house.publicUrl).searchParams.get('code')!
