@@ -57,7 +57,7 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
   rates.admit(proved.caller, method, clientAddress)
   checkOrigin(gateway.config, method, header)
   let identity = await authenticator.actFor(proved, credentials)
-  if (session && proved.holder) await consoleSessions.use(method, session)
+  if (session && proved.caller.userId !== '') await consoleSessions.use(method, session)
   const authenticateAgain = async () => {
     const credentials = credentialsOf(call, session, wait, organization)
     return authenticator.actFor(await authenticator.authenticate(method.access, credentials), credentials)
