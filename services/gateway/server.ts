@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -63,6 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     log,
     authenticator,
     consoleSessions: createConsoleSessions(nats),
+    hasConsole: existsSync(new URL('../../console/dist/index.html', import.meta.url)),
     clientAddresses: createClientAddresses(config.TRUSTED_PROXIES, log),
     rates,
     streamGuard,

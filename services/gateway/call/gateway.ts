@@ -21,6 +21,8 @@ export interface Gateway {
   log: Log
   authenticator: Authenticator
   consoleSessions: ConsoleSessions
+  /** The files of the console are there. */
+  hasConsole: boolean
   clientAddresses: ClientAddresses
   rates: Rates
   streamGuard: StreamGuard

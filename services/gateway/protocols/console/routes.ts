@@ -22,10 +22,14 @@ const byPath: Record<string, { verb: 'GET' | 'POST'; serve: Serve }> = {
 const led = 'host_other=1'
 
 /** How to answer a request of the console that is neither a call nor a file; undefined for any other request. */
-export function findConsole({ config }: Gateway, { request, path, query }: Exchange): Serve | undefined {
+export function findConsole(
+  { config, hasConsole }: Pick<Gateway, 'config' | 'hasConsole'>,
+  { request, path, query }: Pick<Exchange, 'request' | 'path' | 'query'>,
+): Serve | undefined {
   const { method: verb, headers } = request
   // A program gets the list of pages there.
-  if (path === '/' && verb === 'GET' && headers.accept?.includes('text/html')) return answering('GET', serveHome)
+  const isVisit = verb === 'GET' && headers.accept?.includes('text/html') === true
+  if (path === '/' && hasConsole && isVisit) return answering('GET', serveHome)
   if (path !== '/ui/console' && !path.startsWith('/ui/console/')) return undefined
   const own = new URL(consoleOrigin(config)).hostname
   const host = URL.parse(`http://${hostNamedBy(headers)}`)?.hostname
