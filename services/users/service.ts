@@ -92,11 +92,12 @@ import {
   getActiveIdentityProviders,
   getDomainSettings,
   getGeneralSettings,
-  getLockoutSettings,
   getPasswordComplexitySettings,
   getPasswordExpirySettings,
   getSecuritySettings,
 } from './sessions/operations/fixed-settings.ts'
+import { getLockoutSettings } from './sessions/operations/get-lockout-settings.ts'
+import { lockAfterWrong } from './sessions/factors/password/lockout.ts'
 import { getLegalAndSupportSettings } from './sessions/operations/get-legal-and-support-settings.ts'
 import { getBrandingSettings } from './sessions/operations/get-branding-settings.ts'
 import { getLoginSettings } from './sessions/operations/get-login-settings.ts'
@@ -245,6 +246,7 @@ const users: StoringService<Config, Context> = {
       afterResponse,
       secretUses,
       failureCounts,
+      lockAfterWrong: (user, requestId) => lockAfterWrong(context, user, requestId),
       passwordHashes,
     }
     warnOfDeadPasskeys(context)

@@ -17,6 +17,8 @@ export interface LoginPolicySettings {
   allowPasskeys?: boolean
   /** See LoginPolicy. An organization has as many as the instance at most. */
   trustedBrowserDays?: number
+  /** See LoginPolicy. 0: never. */
+  maxPasswordAttempts?: number
   hidePasswordReset?: boolean
   defaultRedirectUri?: string
   /** See LoginPolicy. */
