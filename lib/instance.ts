@@ -8,4 +8,6 @@ export const instance = {
   humanAdministrator: { id: 'admin', userName: 'admin' },
   machineAdministrator: { id: 'admin-machine', userName: 'admin-machine' },
   administratorRole: 'IAM_OWNER',
+  /** The application by which people sign in to the console. */
+  console: { id: 'roster-console', clientId: 'roster-console', projectId: 'roster-console', name: 'Roster Console' },
 }

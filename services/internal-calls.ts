@@ -4,7 +4,15 @@
  */
 export const internalCalls = {
   gateway: {
-    users: ['authenticate', 'findPageBrand', 'getSigningKeys', 'useProof'],
+    users: [
+      'authenticate',
+      'openConsoleSession',
+      'getConsoleSession',
+      'endConsoleSession',
+      'findPageBrand',
+      'getSigningKeys',
+      'useProof',
+    ],
     grants: ['listMemberships', 'lookupOrganization', 'recordRefusals'],
     notifier: ['takeProviderReport'],
   },

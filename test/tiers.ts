@@ -29,6 +29,7 @@ export const secondTier = [
   'services/notifier/{process,sentinel}.integration.test.ts',
   'services/notifier/webhooks/{webhooks,webhook-queue}.integration.test.ts',
   'services/users/bootstrap.integration.test.ts',
+  'test/console/console-url.integration.test.ts',
   // They measure.
   'services/users/{pages/registration,sessions}/answers-in-time.integration.test.ts',
   'services/users/directory/erasure/{cleaning-queue,erase-again,set-back}.integration.test.ts',

@@ -7,6 +7,12 @@ export const publicUrl = described(
   origin('http://localhost:8080'),
 )
 
+/** `CONSOLE_URL`. Empty: that of `PUBLIC_URL`. */
+export const consoleUrl = described(
+  'The address of the [console](operations.md#the-console) where it has a host of its own, without a path. It leads to the gateway, too. Without it, the console is at `PUBLIC_URL`',
+  { ...origin(), default: '' },
+)
+
 /** `NATS_URL`. */
 export const natsUrl = (fallback?: string) =>
   described(

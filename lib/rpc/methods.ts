@@ -56,6 +56,8 @@ export interface Method {
   streams: boolean
   /** The list of a bulk: each item counts as one call. */
   items: DescField | undefined
+  /** A caller in the console needs a factor that was checked of late. */
+  danger: boolean
   /** It waits while a replica of the former release runs, which could not go on with what it leaves. */
   isNew: boolean
   /** Unix time in seconds of its deprecation. */
@@ -117,6 +119,7 @@ function readMethods() {
         repeatable: !page && !streams && !waits && !checksSecret && (reads || access.rule !== 'public'),
         streams,
         items: readItems(desc, subject),
+        danger: option(desc, 'roster.options.v1.danger') === true,
         isNew: isNew(option(desc, 'roster.options.v1.since') as string),
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,
       })

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls'
-import { healthSettings, lowestLevel, natsUrl, publicUrl } from '#lib/config/common-settings'
+import { consoleUrl, healthSettings, lowestLevel, natsUrl, publicUrl } from '#lib/config/common-settings'
 import { passkeyOrigins } from '#lib/config/passkey-settings'
 import {
   described,
@@ -69,6 +69,7 @@ export const settings = {
   PORT: described('The port of the gateway. 0: any free port', integer(0, 65_535, 8080)),
   HOST: described('The address on which the gateway listens. Without it, or with `::`: every one', text('')),
   PUBLIC_URL: publicUrl,
+  CONSOLE_URL: consoleUrl,
   PASSKEY_ORIGINS: passkeyOrigins,
   TLS_CERT: described(
     'The certificate chain. With it and its key, the port speaks TLS only. From files, a renewed pair counts for new connections within a second',

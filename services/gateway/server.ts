@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -24,6 +25,7 @@ import { addHealth } from './health/grpc-health.ts'
 import { isReady, watchReadiness } from './health/readiness.ts'
 import { createHttpHandler } from './protocols/http-handler.ts'
 import { createCors } from './listen/cors.ts'
+import { createConsoleSessions } from './auth/console-sessions.ts'
 import { startKeeper } from './keeper.ts'
 import { createRates } from './rate-limits/rates.ts'
 import { createStreamPlaces } from './rate-limits/stream-places.ts'
@@ -61,6 +63,8 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     nats,
     log,
     authenticator,
+    consoleSessions: createConsoleSessions(nats),
+    hasConsole: existsSync(new URL('../../console/dist/index.html', import.meta.url)),
     clientAddresses: createClientAddresses(config.TRUSTED_PROXIES, log),
     rates,
     streamGuard,

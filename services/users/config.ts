@@ -1,4 +1,4 @@
-import { publicUrl } from '#lib/config/common-settings'
+import { consoleUrl, publicUrl } from '#lib/config/common-settings'
 import { described, hosts, integer, oneOf, readConfig, type Setting, text } from '#lib/config/read-config'
 import { offered, standard } from '#lib/credentials/argon2-parameters'
 import { passkeyOrigins, passkeyRpId } from '#lib/config/passkey-settings'
@@ -32,6 +32,7 @@ const password: Setting<string | undefined> = {
 export const settings = {
   ...storingSettings,
   PUBLIC_URL: publicUrl,
+  CONSOLE_URL: consoleUrl,
   ROSTER_ADMIN_TOKEN_FILE: described(
     "The file to which the first start writes the machine administrator's token",
     text('.roster/admin-token'),

@@ -33,6 +33,8 @@ export interface Context {
   afterResponse: AfterResponse
   secretUses: SecretUses
   failureCounts: FailureCounts
+  /** Locks a user whose password was wrong too often in a row, where the policy says so. After the answer. */
+  lockAfterWrong(user: { userId: string; organizationId: string }, requestId: string): Promise<void>
   passwordHashes: PasswordHashes
 }
 

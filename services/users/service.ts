@@ -79,6 +79,9 @@ import { recover } from './pages/operations/recover.ts'
 import { showRecovery } from './pages/operations/show-recovery.ts'
 import { getEmailCode } from './internal/get-email-code.ts'
 import { getServerMetadata } from './openid/operations/get-server-metadata.ts'
+import { openConsoleSession } from './internal/open-console-session.ts'
+import { getConsoleSession } from './internal/get-console-session.ts'
+import { endConsoleSession } from './internal/end-console-session.ts'
 import { getSigningKeys } from './internal/get-signing-keys.ts'
 import { getUserInfo } from './openid/operations/get-user-info.ts'
 import { getUser } from './directory/operations/user/get-user.ts'
@@ -89,11 +92,12 @@ import {
   getActiveIdentityProviders,
   getDomainSettings,
   getGeneralSettings,
-  getLockoutSettings,
   getPasswordComplexitySettings,
   getPasswordExpirySettings,
   getSecuritySettings,
 } from './sessions/operations/fixed-settings.ts'
+import { getLockoutSettings } from './sessions/operations/get-lockout-settings.ts'
+import { lockAfterWrong } from './sessions/factors/password/lockout.ts'
 import { getLegalAndSupportSettings } from './sessions/operations/get-legal-and-support-settings.ts'
 import { getBrandingSettings } from './sessions/operations/get-branding-settings.ts'
 import { getLoginSettings } from './sessions/operations/get-login-settings.ts'
@@ -242,6 +246,7 @@ const users: StoringService<Config, Context> = {
       afterResponse,
       secretUses,
       failureCounts,
+      lockAfterWrong: (user, requestId) => lockAfterWrong(context, user, requestId),
       passwordHashes,
     }
     warnOfDeadPasskeys(context)
@@ -455,6 +460,9 @@ const users: StoringService<Config, Context> = {
     }),
     served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
       authenticate,
+      openConsoleSession,
+      getConsoleSession,
+      endConsoleSession,
       getSigningKeys,
       useProof,
       findLogo,

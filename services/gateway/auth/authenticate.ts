@@ -11,6 +11,7 @@ import { lookups } from '#lib/telemetry/lookups'
 import { withTimeout } from '#lib/with-timeout'
 import { type AddressRates, costOfRead } from '../rate-limits/address-rates.ts'
 import { askAgain, type SecondRequests } from '../ask-again.ts'
+import { consoleSessionEnded, otherSession, type PresentedConsole } from './presented-console.ts'
 import { createAccessTokens, readToken, tokenInvalid } from './access-tokens.ts'
 import { createCallerCache } from './caller-cache.ts'
 import { createDirectory, type Holder, type Home, ownCall } from './directory.ts'
@@ -19,6 +20,8 @@ import { internalCalls } from '../../internal-calls.ts'
 
 export interface Credentials {
   authorization: string | undefined
+  /** The session of the console, in place of a token. */
+  console: PresentedConsole | undefined
   /** The request itself. Its proof is used up once, however often its caller is authenticated. */
   request: object
   /** The header DPoP. The proof in it must be of this verb, and of this path without query. */
@@ -53,7 +56,7 @@ export interface Authenticator {
    * Gives the caller. For a public method it does not look at the token: a caller with a stale one must be able to sign
    * in again. Where the method wants to know its caller, a valid token counts and any other does not.
    *
-   * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID, TOKEN_FOR_PROJECT, DPOP_PROOF_INVALID; RESOURCE_EXHAUSTED RATE_LIMITED
+   * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID, TOKEN_FOR_PROJECT, DPOP_PROOF_INVALID, CONSOLE_SESSION_ENDED; ABORTED CONSOLE_SESSION_OTHER; RESOURCE_EXHAUSTED RATE_LIMITED
    * for an address that sent too many false tokens; errors of the services that it asks.
    */
   authenticate(access: Access, credentials: Credentials): Promise<Proved>
@@ -65,6 +68,8 @@ export interface Authenticator {
    * organizations; errors of the services that it asks.
    */
   actFor(proved: Proved, credentials: Credentials): Promise<Identity>
+  /** Whether a user has a role anywhere. Errors of the services that it asks. */
+  hasRole(userId: string, organizationId: string): Promise<boolean>
   stop(): void
 }
 
@@ -92,9 +97,12 @@ export function createAuthenticator(
   const cache = createCallerCache(nats, maxAge)
 
   // A known token costs an address nothing, so callers go on where others have used up its rate.
-  async function find(token: string, credentials: Credentials): Promise<{ holder: Holder; home: Home }> {
+  async function find(
+    token: string | undefined,
+    key: string,
+    credentials: Credentials,
+  ): Promise<{ holder: Holder; home: Home }> {
     const { clientAddress } = credentials
-    const key = hash('sha256', token, 'base64')
     const known = cache.holders.get(key)
     if (!known) addressRates.check(clientAddress)
     try {
@@ -103,14 +111,17 @@ export function createAuthenticator(
       const { userId, organizationId } = holder.user
       const knownHome = cache.homes.get(userId)
       lookups.add(1, 'callers', known && knownHome ? 'hit' : 'miss')
-      const findHome = () => cache.homes.obtain(userId, () => directory.findHome(userId, organizationId))
-      const home = knownHome ?? (await waitFor(findHome(), credentials))
+      const home = knownHome ?? (await waitFor(findHome(userId, organizationId), credentials))
       if (home.closed) throw tokenInvalid()
       return { holder, home }
     } catch (error) {
       if (error instanceof RosterError && error.code === codes.UNAUTHENTICATED) addressRates.count(clientAddress)
       throw error
     }
+  }
+
+  function findHome(userId: string, organizationId: string): Promise<Home> {
+    return cache.homes.obtain(userId, () => directory.findHome(userId, organizationId))
   }
 
   async function checkOrganization({ instanceRoles }: Caller, organization: string, credentials: Credentials) {
@@ -133,8 +144,9 @@ export function createAuthenticator(
   }
 
   async function prove(access: Access, credentials: Credentials): Promise<Proved> {
+    if (credentials.console) return proveConsole(credentials.console, credentials)
     const { token, isBound } = read(credentials)
-    const { holder, home } = await find(token, credentials)
+    const { holder, home } = await find(token, hash('sha256', token, 'base64'), credentials)
     const { thumbprint, forProject } = holder
     // A bound token without its proof proves nothing, and an unbound token must not pass for a bound one.
     if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
@@ -143,10 +155,23 @@ export function createAuthenticator(
     return { caller: cache.callerOf(holder, home), holder, home }
   }
 
+  async function proveConsole(session: PresentedConsole, credentials: Credentials): Promise<Proved> {
+    try {
+      const { holder, home } = await find(undefined, session.hash.toString('base64'), credentials)
+      const { userId, authorizationId: name = '' } = holder.user
+      if (name !== session.name) throw otherSession({ name, userId })
+      return { caller: cache.callerOf(holder, home), holder, home }
+    } catch (error) {
+      if (error instanceof RosterError && error.reason === 'TOKEN_INVALID') throw consoleSessionEnded()
+      throw error
+    }
+  }
+
   return {
     async authenticate(access, credentials) {
       if (access.rule !== 'public') return prove(access, credentials)
-      if (!access.knowsCaller || credentials.authorization === undefined) return publicCaller
+      const presentsNothing = credentials.authorization === undefined && !credentials.console
+      if (!access.knowsCaller || presentsNothing) return publicCaller
       try {
         // The method acts in the organization that the request names, as it does for anybody.
         const { caller } = await prove(access, credentials)
@@ -173,6 +198,8 @@ export function createAuthenticator(
       if (!actsIn(acting, named)) await checkOrganization(acting, named, credentials)
       return { caller: acting, organizationId: named }
     },
+    hasRole: async (userId, organizationId) =>
+      (cache.homes.get(userId) ?? (await findHome(userId, organizationId))).hasRole,
     stop: () => cache.stop(),
   }
 }

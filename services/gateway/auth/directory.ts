@@ -36,8 +36,8 @@ export interface Home extends Place {
 
 /** Asks other services about callers. */
 export interface Directory {
-  /** Finds the holder of a token, until the token ends. UNAUTHENTICATED TOKEN_INVALID; errors of the services. */
-  findHolder(token: string, tokenHash: string): Promise<Cached<Holder>>
+  /** Finds the holder of a token, until the token ends; without a text, of the cookie of the console with this hash. UNAUTHENTICATED TOKEN_INVALID; errors of the services. */
+  findHolder(token: string | undefined, tokenHash: string): Promise<Cached<Holder>>
   /** Errors of grants. */
   findHome(userId: string, organizationId: string): Promise<Cached<Home>>
   /** Errors of grants. */
@@ -65,7 +65,7 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
   return {
     async findHolder(token, tokenHash) {
       const call = ownCall()
-      await accessTokens.check(token)
+      if (token !== undefined) await accessTokens.check(token)
       const found = await users.authenticate({ tokenHash: Buffer.from(tokenHash, 'base64') }, call)
       const { userId, human, organizationId, sessionId, scope, expirationDate } = found
       const end = expirationDate?.getTime()

@@ -4,6 +4,7 @@ import type { throttled } from '#lib/throttled'
 import type { BodySettings } from '../listen/admission.ts'
 import type { ClientAddresses } from '../listen/client-addresses.ts'
 import type { StreamGuard } from '../listen/stream-guard.ts'
+import type { ConsoleSessions } from '../auth/console-sessions.ts'
 import type { Authenticator } from '../auth/authenticate.ts'
 import type { Rates } from '../rate-limits/rates.ts'
 import type { StreamPlaces } from '../rate-limits/stream-places.ts'
@@ -19,6 +20,9 @@ export interface Gateway {
   nats: AskingNats
   log: Log
   authenticator: Authenticator
+  consoleSessions: ConsoleSessions
+  /** The files of the console are there. */
+  hasConsole: boolean
   clientAddresses: ClientAddresses
   rates: Rates
   streamGuard: StreamGuard
@@ -34,6 +38,7 @@ export interface Gateway {
 }
 
 export interface CallSettings extends BodySettings, OriginSettings {
+  CONSOLE_URL: string
   PASSKEY_ORIGINS: string[]
   TRUST_TRACEPARENT: string
   LOG_CALLS: number

@@ -7,6 +7,7 @@ import type { Method } from '#lib/rpc/methods'
 import { checkOrigin } from './check-origin.ts'
 import { readConditions } from './conditions.ts'
 import { type Header, userAgentOf } from '../listen/headers.ts'
+import { type PresentedConsole, presentedConsole } from '../auth/presented-console.ts'
 import type { Credentials } from '../auth/authenticate.ts'
 import type { ArrivedCall } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
@@ -39,15 +40,16 @@ export interface Wait {
 }
 
 /**
- * Proves the caller, counts the call against the caller's rates, checks where it comes from, and reads its conditions.
+ * Proves the caller, by its token or the session of the console, counts the call against the caller's rates, checks where it comes from, and reads its conditions.
  * Errors of these four.
  */
 export async function identify(call: ArrivedCall, wait: Wait): Promise<IdentifiedCall> {
   const { gateway, arrival } = call
-  const { authenticator, rates, streamGuard } = gateway
+  const { authenticator, consoleSessions, rates, streamGuard } = gateway
   const { method, requestId, clientAddress, header } = arrival
   let organization = () => organizationOf(header)
-  const credentials = credentialsOf(call, wait, organization)
+  const session = presentedConsole(arrival, gateway.config)
+  const credentials = credentialsOf(call, session, wait, organization)
   const proved = await authenticator.authenticate(method.access, credentials)
   if (proved.caller.userId !== '') streamGuard.trust(arrival.incoming.connection)
   call.userId = proved.caller.userId
@@ -55,8 +57,9 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
   rates.admit(proved.caller, method, clientAddress)
   checkOrigin(gateway.config, method, header)
   let identity = await authenticator.actFor(proved, credentials)
+  if (session && proved.caller.userId !== '') await consoleSessions.use(method, session)
   const authenticateAgain = async () => {
-    const credentials = credentialsOf(call, wait, organization)
+    const credentials = credentialsOf(call, session, wait, organization)
     return authenticator.actFor(await authenticator.authenticate(method.access, credentials), credentials)
   }
   const isTrusted = gateway.config.TRUST_TRACEPARENT === 'true'
@@ -92,12 +95,14 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
 
 function credentialsOf(
   { arrival, token }: ArrivedCall,
+  session: PresentedConsole | undefined,
   { deadline, signal }: Wait,
   organization: Credentials['organization'],
 ): Credentials {
   const { header, requestId, verb, path, clientAddress } = arrival
   return {
     authorization: token === undefined ? header('authorization') : `Bearer ${token}`,
+    console: session,
     request: arrival,
     proof: header('dpop'),
     verb,

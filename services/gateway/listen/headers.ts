@@ -16,6 +16,8 @@ const lists = new Set([
   'accept-encoding',
   'grpc-accept-encoding',
   'connect-accept-encoding',
+  // HTTP/2 splits it. Two cookies of one name count as none.
+  'cookie',
 ])
 
 /**

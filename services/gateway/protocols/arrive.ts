@@ -44,7 +44,7 @@ export function countOther(gateway: Gateway, exchange: Exchange): void {
   gateway.rates.byAddress.admit(addressOf(gateway, exchange), costOfRead)
 }
 
-function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange): string {
+export function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange): string {
   return clientAddresses({ header, peerAddress: request.socket.remoteAddress ?? '' })
 }
 

@@ -6,6 +6,7 @@ import { checkHead } from '../listen/admission.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { byGrpcPath, findRoutes, type Match, offeredVerbs } from '../call/routes.ts'
 import type { Readiness } from '../health/readiness.ts'
+import { findConsole } from './console/routes.ts'
 import { admitOther, countOther } from './arrive.ts'
 import type { Cors, Readers } from '../listen/cors.ts'
 import { type Exchange, openExchange, protective, send } from '../listen/exchange.ts'
@@ -44,6 +45,12 @@ export function createHttpHandler({ gateway, cors, pages, readiness, providerRep
 
   async function serve(exchange: Exchange): Promise<void> {
     const { request, path } = exchange
+    const serveConsole = findConsole(gateway, exchange)
+    if (serveConsole) {
+      measure(exchange, path === '/' ? path : '/ui/console')
+      admitOther(gateway, exchange)
+      return serveConsole(gateway, exchange)
+    }
     const routes = findRoutes(path)
     const isPage = [...routes.values()].some((route) => route.isPage)
     // Programs in other pages have no business with ours.

@@ -6,6 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import { closureKey } from '../openid/applications/closures.ts'
 import { findPerson } from '../openid/authorization/later-facts.ts'
 import type { Context } from '../context.ts'
+import { isConsole } from '../openid/applications/console-application.ts'
 import { readScope } from '../openid/tokens/scope.ts'
 import { isComplete } from '../sessions/session-tokens.ts'
 import { type FoundToken, findStored } from '../directory/tokens/token.ts'
@@ -71,7 +72,8 @@ async function aboutPerson(
       everythingOf(closureKey('application', application.id).id),
       everythingOf(closureKey('project', project.id).id),
     ],
-    // Whether the project admits the person is asked of grants, which announces no such change.
-    brief: signedInUser.access !== undefined,
+    // Whether the project admits the person is asked of grants, which announces no such change. A session of the console
+    // ends by the clock, and lasts as long as it is used.
+    brief: signedInUser.access !== undefined || isConsole(application),
   }
 }

@@ -28,6 +28,7 @@ import { evolveSession, type Session, type SessionEvent, sessionKey } from './ev
 import type { ProvedFactor } from './factors/factor.ts'
 import { isFirst } from './factors/kinds.ts'
 import { notAvailable } from './factors/otp-email/otp-email.ts'
+import { afterRightPassword } from './factors/password/lockout.ts'
 import { refused } from './factors/passkey/ceremony.ts'
 import { trustOf } from './browsers/trusted-browser.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
@@ -162,6 +163,7 @@ export async function recordFactor(
           token,
           ...record(sessionId, partial === true),
           ...factor.writes,
+          ...(kind === 'password' ? afterRightPassword(userId, policy) : []),
           ...(target.writes?.({ sessionId, userId, session: after, found, now }) ?? []),
         ],
         guards: [...factor.guards, ...(target.guards ?? [])],

@@ -27,6 +27,7 @@ import { openIdTokenKeys } from '../openid/tokens/keys/id-token-keys.ts'
 import { openSigningKeys } from '../openid/tokens/keys/signing-keys.ts'
 import { model } from '../model.ts'
 import { internalCalls } from '../../internal-calls.ts'
+import { lockAfterWrong } from '../sessions/factors/password/lockout.ts'
 import { createSession } from '../sessions/operations/create-session.ts'
 
 const silent = createLog('test', 'silent')
@@ -60,6 +61,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const failureCounts = openFailureCounts(sql, config, silent)
   const passwordHashes = await openPasswordHashes(sql, config)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
+  const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
   return {
     config,
     sql,
@@ -72,8 +74,9 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     afterResponse,
     secretUses,
     failureCounts,
+    lockAfterWrong: (user, requestId) => lockAfterWrong({ config, sql, store, grants }, user, requestId),
     passwordHashes,
-    grants: createClient(nats, GrantsInternal, internalCalls.users.grants),
+    grants,
     rolesElsewhere: { find: async () => ({}) },
     announceMail: () => {},
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
@@ -122,7 +125,9 @@ export async function serveDomains(
         listProjectRoles: async () => ({ organizationId: '', grants: [], admits: false, admissions: [] }),
         recordRefusals: () => Promise.resolve({}),
         giveInvitedRoles: () => Promise.resolve({}),
-        listInstanceOwners: async () => ({ userIds: [] }),
+        listInstanceOwners: async () => ({
+          userIds: Object.keys(roles).filter((userId) => roles[userId]!.includes('IAM_OWNER')),
+        }),
         listOwnedOrganizations: async () => ({ organizations: [] }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : by?.value

@@ -46,6 +46,7 @@ function ofSuite() {
           repeatable: false,
           streams,
           items: undefined,
+          danger: false,
           isNew: false,
           deprecatedSince: undefined,
         },

@@ -161,6 +161,8 @@ const en = {
   unreadable: 'We cannot read this request',
   unreadableHint:
     'Part of it is missing or malformed. Please go back and check it, or open your application and sign in again.',
+  consoleFailed: 'The sign-in to the console did not succeed',
+  consoleFailedHint: 'It was cancelled, took too long, or this browser does not keep cookies. Please try again.',
   hostOther: 'This service is not set up correctly',
   hostOtherHint:
     'This is not your fault. Please tell the people who run this service: the request came with the host {host} in place of {expected}, so a proxy on the way does not pass the header Host on.',
@@ -346,6 +348,9 @@ const de: Texts = {
   unreadable: 'Wir können diese Anfrage nicht lesen',
   unreadableHint:
     'Ein Teil fehlt oder ist fehlerhaft. Bitte gehen Sie zurück und prüfen Sie es, oder öffnen Sie Ihre Anwendung und melden Sie sich erneut an.',
+  consoleFailed: 'Die Anmeldung an der Konsole ist nicht gelungen',
+  consoleFailedHint:
+    'Sie wurde abgebrochen, hat zu lange gedauert, oder dieser Browser behält keine Cookies. Bitte versuchen Sie es noch einmal.',
   hostOther: 'Dieser Dienst ist nicht richtig eingerichtet',
   hostOtherHint:
     'Das liegt nicht an Ihnen. Bitte informieren Sie die Betreiber dieses Dienstes: Die Anfrage kam mit dem Host {host} statt {expected}, ein Proxy auf dem Weg gibt also den Header Host nicht weiter.',

@@ -15,12 +15,17 @@ export function checkSender({ method, headers }: IncomingMessage, input: DescMes
   // Some proxies leave out the port.
   if (host === undefined || URL.parse(`http://${host}`)?.hostname !== hostname) throw otherHost()
   // Showing a page may use up its request.
-  if (/prefetch/i.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`)) throw refused()
+  if (isPrefetch(headers)) throw refused()
   // What asks whether it was posted may be posted by any site.
   if (method !== 'POST' || input.fields.some((field) => fromOf(field) === From.FROM_POST)) return
   if (headers.origin !== undefined && headers.origin !== origin) throw refused()
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin') throw refused()
+}
+
+/** Whether a browser asks in advance, for nobody. */
+export function isPrefetch(headers: IncomingMessage['headers']): boolean {
+  return /prefetch/i.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`)
 }
 
 /** The host that the request names, as it came; undefined where it names none. */

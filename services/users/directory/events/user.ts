@@ -15,7 +15,8 @@ export type UserEvent =
 type StateEvent =
   | { type: 'deactivated'; payload: {} }
   | { type: 'reactivated'; payload: {} }
-  | { type: 'locked'; payload: {} }
+  /** `wrongPasswords`: so many locked it. Missing: somebody did. */
+  | { type: 'locked'; payload: { wrongPasswords?: number } }
   | { type: 'unlocked'; payload: {} }
   /** All sessions and authorizations ended. */
   | { type: 'signed.out'; payload: {} }

@@ -21,6 +21,7 @@ export function recordLater(context: Context, lane: string, user: LoginUser | un
   if (!user?.state.human) return
   context.failureCounts.note(user.userId, isActive(user.state) ? 'password-wrong' : 'user-not-active')
   context.afterResponse.run(lane, () => recordFailure(context, user, call.requestId))
+  if (isActive(user.state)) context.afterResponse.run(lane, () => context.lockAfterWrong(user, call.requestId))
 }
 
 /** Counts a failed sign-in. The first one of a minute is an event. */

@@ -48,3 +48,23 @@ export interface Openness {
   /** It rises with each closure, and with each end of one. */
   revision: number
 }
+
+/** What names an application: its client id, or its own id. */
+export type ApplicationName = { clientId: string } | { applicationId: string }
+
+export interface KnownApplication {
+  application: ApplicationCopy
+  project: ProjectCopy
+  /** Those that have not expired. */
+  secrets: KnownSecret[]
+  /** Whether the organization of its project is neither deactivated nor removed. */
+  isOrganizationOpen: boolean
+}
+
+/** A secret of an application, without its text. */
+export interface KnownSecret {
+  /** Empty where it was noted without one. */
+  id: string
+  /** SHA-256. */
+  hash: Buffer
+}

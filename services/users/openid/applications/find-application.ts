@@ -7,29 +7,19 @@ import type { Context } from '../../context.ts'
 import { type Closure, closureType } from '../events/closure.ts'
 import type { MachineKey } from '../../directory/events/credentials.ts'
 import { organizationType } from '../../directory/events/organization.ts'
-import type { ApplicationCopy, OidcCopy, ProjectCopy } from './application-copy.ts'
+import type {
+  ApplicationCopy,
+  ApplicationName,
+  KnownApplication,
+  KnownSecret,
+  OidcCopy,
+  ProjectCopy,
+} from './application-copy.ts'
+import { consoleApplication, namesConsole } from './console-application.ts'
 import { openness } from './closures.ts'
 import { type CopiedSecretRow, noteCopies } from './note-copies.ts'
 
-/** What names an application: its client id, or its own id. */
-export type ApplicationName = { clientId: string } | { applicationId: string }
-
-export interface KnownApplication {
-  application: ApplicationCopy
-  project: ProjectCopy
-  /** Those that have not expired. */
-  secrets: KnownSecret[]
-  /** Whether the organization of its project is neither deactivated nor removed. */
-  isOrganizationOpen: boolean
-}
-
-/** A secret of an application, without its text. */
-export interface KnownSecret {
-  /** Empty where it was noted without one. */
-  id: string
-  /** SHA-256. */
-  hash: Buffer
-}
+export type { ApplicationName, KnownApplication } from './application-copy.ts'
 
 /** An application with the fault that was found in it. */
 export interface Judged<Fault> {
@@ -42,7 +32,7 @@ export interface Judged<Fault> {
  * stored works at once. UNAVAILABLE.
  */
 export async function confirmFault<Fault>(
-  context: Pick<Context, 'sql' | 'store' | 'grants'>,
+  context: Pick<Context, 'sql' | 'store' | 'config' | 'grants'>,
   name: ApplicationName,
   copy: KnownApplication | undefined,
   call: Origin,
@@ -54,7 +44,7 @@ export async function confirmFault<Fault>(
 }
 
 async function askForApplication(
-  { sql, store, grants }: Pick<Context, 'sql' | 'store' | 'grants'>,
+  { sql, store, config, grants }: Pick<Context, 'sql' | 'store' | 'config' | 'grants'>,
   name: ApplicationName,
   { requestId, deadline }: Origin,
 ): Promise<KnownApplication | undefined> {
@@ -64,7 +54,7 @@ async function askForApplication(
       : ({ $case: 'applicationId', value: name.applicationId } as const)
   const { copied } = await grants.lookupApplication({ by }, { requestId, deadline })
   await noteCopies({ sql, store }, copied, { caller: { userId: '' }, requestId, deadline })
-  return copied.length > 0 ? loadApplication({ sql }, name) : undefined
+  return copied.length > 0 ? loadApplication({ sql, config }, name) : undefined
 }
 
 /**
@@ -72,9 +62,10 @@ async function askForApplication(
  * the closures again. Calls of the same moment share a statement. UNAVAILABLE STORE_UNAVAILABLE.
  */
 export function loadApplication(
-  { sql, remembered }: Pick<Context, 'sql' | 'remembered'>,
+  { sql, config, remembered }: Pick<Context, 'sql' | 'config' | 'remembered'>,
   name: ApplicationName,
 ): Promise<KnownApplication | undefined> {
+  if (namesConsole(name)) return Promise.resolve(consoleApplication(config))
   const key = 'clientId' in name ? `client ${name.clientId}` : `application ${name.applicationId}`
   const known = remembered?.get(key) as Promise<KnownApplication | undefined> | undefined
   if (known) return known

@@ -37,7 +37,7 @@ export interface PresentedGrant {
 }
 
 /**
- * Makes a code tokens, once. A second right use ends all that came of it. INVALID_ARGUMENT INVALID_GRANT; RESOURCE_EXHAUSTED
+ * Makes a code tokens, once, or what `make` makes of it. A second right use ends all that came of it. INVALID_ARGUMENT INVALID_GRANT; RESOURCE_EXHAUSTED
  * CLIENT_THROTTLED.
  */
 export async function redeemCode(
@@ -46,6 +46,7 @@ export async function redeemCode(
   code: (ReadCode & PresentedGrant) | undefined,
   presenter: Presenter,
   call: Call,
+  make: typeof makePersonTokens = makePersonTokens,
 ): Promise<IssueTokenResponse> {
   const loaded = await findAuthorization(context, code?.authorization, call, presenter.client)
   if (!loaded) {
@@ -54,7 +55,7 @@ export async function redeemCode(
   }
   const { authorization, signedInUser, reads } = loaded
   const isWrong = wrongIn(request, presenter, authorization.state) !== undefined
-  const tokens = isWrong ? undefined : await makeTokens(context, loaded, code!.sealed, presenter, call)
+  const tokens = isWrong ? undefined : await makeTokens(context, loaded, code!.sealed, presenter, call, make)
   const step = newStep()
   const { requestId, deadline } = call
   const redeem = () =>
@@ -164,6 +165,7 @@ async function makeTokens(
   sealed: SealedGrant | undefined,
   { dpopThumbprint }: Presenter,
   call: Call,
+  make: typeof makePersonTokens,
 ): Promise<PersonTokens | undefined> {
   const { id, state, readAt } = loaded.authorization
   if (state.redeemed || state.ended) return undefined
@@ -172,7 +174,7 @@ async function makeTokens(
   const nonce = sealed ? sealed.nonce : await nonceOf(context, id)
   if (nonce === undefined) return undefined
   const scopes = allowed.scopes
-  return makePersonTokens(
+  return make(
     context,
     { allowed, authorizationId: id, authorization: state, scopes, dpopThumbprint, nonce },
     readAt,

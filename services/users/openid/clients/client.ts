@@ -2,6 +2,7 @@ import { RosterError, type Violation } from '#lib/errors'
 import { orUnavailable, readNow } from '#lib/database/database'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
+import { namesConsole } from '../applications/console-application.ts'
 import { loadApplication } from '../applications/find-application.ts'
 import { type ApplicationClient, authenticateApplication, type PresentedCredentials } from './application-client.ts'
 import { issuerNamedBy, type ReadAssertion, readAssertion, verifyAssertion } from './assertion.ts'
@@ -78,7 +79,8 @@ export async function authenticateClient(context: Context, request: ClientReques
   if (attempt.clientId === '' && presented.method !== 'private_key_jwt') throw nameless(context, attempt, call)
   const [machine, copy] = await Promise.all([
     findMachine(context, attempt.clientId, call),
-    loadApplication(context, attempt),
+    // Nobody redeems a code of the console by this door, and a machine may have the name of its client.
+    namesConsole(attempt) ? undefined : loadApplication(context, attempt),
   ])
   if (copy || !machine) return authenticateApplication(context, presented, copy, attempt, call)
   if (presented.method === 'private_key_jwt') return admit(context, attempt, machine, call, bySignature(presented))

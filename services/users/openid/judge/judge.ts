@@ -12,6 +12,7 @@ import {
   namedContext,
   type UnmetContext,
 } from './authentication-context.ts'
+import { isConsole } from '../applications/console-application.ts'
 import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
 import { factorKinds, firstFactors } from '../../sessions/factors/kinds.ts'
 import {
@@ -275,7 +276,7 @@ function consentTo(
   application: ApplicationCopy,
   request: RequestFacts,
 ): Consented {
-  const asksAgain = request.prompts.includes('consent') && !request.decided && !isRoster(application)
+  const asksAgain = request.prompts.includes('consent') && !request.decided && !isPartOfRoster(application)
   const lacking = asksAgain ? wishesOf(request) : lacksOfConsent(consent, request, application, user)
   // Without a page it is left out, as OpenID Connect Core has it (section 11). That does not allow its first use.
   if (stage === 'silent' && consent.isGiven && lacking?.length === 1 && lacking[0] === 'offline_access')
@@ -302,7 +303,7 @@ function lacksOfConsent(
   user: NonNullable<Facts['user']>,
 ): string[] | undefined {
   const isOwn = application.oidc?.firstParty === true && application.organizationId === user.organizationId
-  if (isOwn || isRoster(application)) return undefined
+  if (isOwn || isPartOfRoster(application)) return undefined
   const lacking = wishesOf(wishes).filter((scope) => !scopes.includes(scope))
   return isGiven && lacking.length === 0 ? undefined : lacking
 }
@@ -310,6 +311,11 @@ function lacksOfConsent(
 /** The own account: no copy has an empty id. */
 function isRoster({ id }: ApplicationCopy): boolean {
   return id === ''
+}
+
+/** Nobody is asked whether it may be used. */
+function isPartOfRoster(application: ApplicationCopy): boolean {
+  return isRoster(application) || isConsole(application)
 }
 
 function clickOf({ needsClick, decided }: RequestFacts): Lack[] {

@@ -6,6 +6,7 @@ import { loadAuthorization, loadOfCode } from '../authorization/later-facts.ts'
 import { refuseGrant } from '../authorization/refuse-grant.ts'
 import { type PresentedGrant, type Presenter, redeemCode } from '../authorization/redeem.ts'
 import { readCode } from '../authorization/sealed-code.ts'
+import { isConsole } from '../applications/console-application.ts'
 import { refresh } from '../refresh/refresh.ts'
 import { issueAccessToken } from '../tokens/access-token.ts'
 import {
@@ -69,7 +70,7 @@ function grantOf<Read extends { authorizationId: string }>({ needs, read, load, 
         authenticateOnce(context, request, call),
         presented && load(context, presented),
       ])
-      if (!('application' in client) || !client.application.oidc)
+      if (!('application' in client) || !client.application.oidc || isConsole(client.application))
         throw unauthorizedClient('only applications that people sign in to')
       const dpopThumbprint = await useProof(context, client, request.dpopProof)
       try {

@@ -1,4 +1,5 @@
 import { RosterError } from '#lib/errors'
+import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { ProjectCopy } from '../applications/application-copy.ts'
 import type { Context } from '../../context.ts'
@@ -16,8 +17,8 @@ export async function registeringOrganization(
 ): Promise<string | undefined> {
   if (!asked || asked.hintedUser !== undefined) return undefined
   const organizationId = asked.organizationScope ?? project.organizationId
-  // A sign-in to Roster itself.
-  if (organizationId === '') return undefined
+  // A sign-in to Roster itself, or to its console.
+  if (organizationId === '' || organizationId === instance.id) return undefined
   const [{ allowRegister }, isOpen] = await Promise.all([
     loadLoginPolicy(context, organizationId),
     isOrganizationOpen(context, organizationId),

@@ -10,7 +10,7 @@ export type Naming = Pick<Parameters, 'clientId' | 'scope' | 'invitation'>
 
 /** Whose policy the pages of a request have: of who invites, else as `organizationOfRequest`; of an unknown application, the instance. */
 export async function organizationOfPages(
-  context: Pick<Context, 'sql' | 'remembered'>,
+  context: Pick<Context, 'sql' | 'config' | 'remembered'>,
   { clientId, scope, invitation }: Naming,
 ): Promise<string> {
   if (invitation) return invitation.organizationId

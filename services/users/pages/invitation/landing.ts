@@ -42,7 +42,7 @@ function originsOf({ application }: KnownApplication): string[] {
 
 /** Where an accepted invitation leads to, and its name. Empty: to the own account. */
 export async function findLanding(
-  context: Pick<Context, 'sql' | 'remembered'>,
+  context: Pick<Context, 'sql' | 'config' | 'remembered'>,
   { applicationId, landingUri = '' }: Place,
 ): Promise<{ location: string; name: string }> {
   const none = { location: '', name: '' }
@@ -58,7 +58,7 @@ export async function findLanding(
 }
 
 /** The way there, once it is accepted. */
-export async function toLanding(context: Pick<Context, 'sql'>, place: Place): Promise<PageAnswer> {
+export async function toLanding(context: Pick<Context, 'sql' | 'config'>, place: Place): Promise<PageAnswer> {
   const { location } = await findLanding(context, place)
   return location === '' ? redirect('/ui/account') : show({ $case: 'leaving', value: { location } })
 }

@@ -19,6 +19,8 @@ export interface LoginPolicySettings {
   allowMailedCodes?: boolean
   /** See LoginPolicy. An organization has as many as the instance at most. */
   trustedBrowserDays?: number
+  /** See LoginPolicy. 0: never. */
+  maxPasswordAttempts?: number
   hidePasswordReset?: boolean
   defaultRedirectUri?: string
   /** See LoginPolicy. */

@@ -44,6 +44,7 @@ export function policyOf(
     allowPasskeys: policy.allowPasskeys && ofInstance.allowPasskeys !== false,
     passkeyRpId: relyingPartyId(config),
     trustedBrowserDays: Math.min(ofInstance.trustedBrowserDays ?? 0, own.trustedBrowserDays ?? Infinity),
+    maxPasswordAttempts: Math.min(...all.map((one) => one.maxPasswordAttempts || Infinity)),
     secondFactors: narrowed(narrowed(secondFactors, ofInstance), own),
     keepSignedIn: ofInstance.keepSignedIn
       ? stricter(ofInstance.keepSignedIn, policy.keepSignedIn)

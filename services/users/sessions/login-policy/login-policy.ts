@@ -24,6 +24,8 @@ export interface LoginPolicy {
   secondFactors: readonly FactorKind[]
   /** For so many days a browser whose person says so is not asked for a second factor again. 0: nobody says so. */
   trustedBrowserDays: number
+  /** After so many wrong passwords in a row a user is locked. */
+  maxPasswordAttempts: number
   /** People may register themselves. */
   allowRegister: boolean
   /** A request without a token gets no code for a forgotten password. */
@@ -65,6 +67,7 @@ export const defaultPolicy: PersonPolicy = {
   forceMfa: false,
   secondFactors,
   trustedBrowserDays: 0,
+  maxPasswordAttempts: Infinity,
   allowRegister: false,
   hidePasswordReset: false,
   tellOfSignIns: true,

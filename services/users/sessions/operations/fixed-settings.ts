@@ -2,7 +2,6 @@ import {
   type GetActiveIdentityProvidersResponse,
   type GetDomainSettingsResponse,
   type GetGeneralSettingsResponse,
-  type GetLockoutSettingsResponse,
   type GetPasswordComplexitySettingsResponse,
   type GetPasswordExpirySettingsResponse,
   type GetSecuritySettingsResponse,
@@ -40,10 +39,6 @@ export async function getDomainSettings(): Promise<GetDomainSettingsResponse> {
     smtpSenderAddressMatchesInstanceDomain: false,
   }
   return { settings: { ...domains, ...ofInstance } }
-}
-
-export async function getLockoutSettings(): Promise<GetLockoutSettingsResponse> {
-  return { settings: { maxPasswordAttempts: 0, maxOtpAttempts: 0, ...ofInstance } }
 }
 
 export async function getSecuritySettings(): Promise<GetSecuritySettingsResponse> {

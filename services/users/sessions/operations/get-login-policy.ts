@@ -10,6 +10,7 @@ import { factorKinds } from '../factors/kinds.ts'
 import type { FactorKind } from '../events/session.ts'
 import { findLogo } from '../login-policy/logos.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import type { LoginPolicy } from '../login-policy/login-policy.ts'
 import { type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
 
 export async function getLoginPolicy(
@@ -29,6 +30,7 @@ export async function getLoginPolicy(
       allowUsernamePassword: policy.factors.includes('password'),
       allowMailedCodes: policy.factors.includes('mailed-code'),
       keepSignedIn: keepingOf[policy.keepSignedIn],
+      maxPasswordAttempts: attemptsOf(policy),
       secondFactors: typesOf(policy.secondFactors.filter((kind) => kind !== 'passkey' || policy.allowPasskeys)),
     },
     settings: {
@@ -44,6 +46,11 @@ export async function getLoginPolicy(
 
 function typesOf(kinds: readonly FactorKind[]) {
   return kinds.map((kind) => factorKinds[kind].second!.type)
+}
+
+/** 0: any number. */
+export function attemptsOf({ maxPasswordAttempts: most }: Pick<LoginPolicy, 'maxPasswordAttempts'>): number {
+  return most === Infinity ? 0 : most
 }
 
 /** Undefined: it has no end. */

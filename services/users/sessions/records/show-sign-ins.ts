@@ -1,8 +1,11 @@
 import type { SignInRecord } from '#gen/roster/users/v1/session_service'
 import { type Fragment, orUnavailable, type Sql } from '#lib/database/database'
+import { instance } from '#lib/instance'
 import type { Context } from '../../context.ts'
 import { factorKinds } from '../factors/kinds.ts'
 import { readClients, type RecordRow } from './sign-in-records.ts'
+
+const { console } = instance
 
 /** A record with what is known elsewhere. */
 export interface ShownRow extends RecordRow {
@@ -15,7 +18,9 @@ export interface ShownRow extends RecordRow {
 export function shownColumns(sql: Sql): Fragment {
   return sql`
     r.id, r.at, r.session_id as "sessionId", r.factors, r.partial, r.client,
-    a.id as "applicationId", a.state ->> 'name' as "applicationName",
+    coalesce(a.id, case when r.client_id = ${console.clientId} then ${console.id} end) as "applicationId",
+    coalesce(a.state ->> 'name', case when r.client_id = ${console.clientId} then ${console.name} end)
+      as "applicationName",
     exists (
       select from tokens t where t.session_id = r.session_id and t.session_id <> '' and t.expires_at > roster_now()
     ) as "isLiving"
