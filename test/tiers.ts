@@ -44,7 +44,7 @@ export const secondTier = [
   // Browsers and clients that others wrote.
   '**/*.browser.test.ts',
   'test/e2e/clients/{browser,connect-web,foreign-clients}.test.ts',
-  'test/e2e/sign-in/{activity-browser,mailed-sign-in-browser,passkeys-browser,passkey-offer-browser,taken-over-browser,sign-in-browser,sign-in-firefox,sign-in-examples}.test.ts',
+  'test/e2e/sign-in/{activity-browser,mailed-sign-in-browser,passkeys-browser,passkey-offer-browser,passkeys-firefox,taken-over-browser,sign-in-browser,sign-in-firefox,sign-in-examples}.test.ts',
   'test/e2e/zitadel/zitadel-clients.test.ts',
   // Each operation with each of its fields, over tables of many rows.
   'test/e2e/every-operation/{indexes,openapi,unhindered}.test.ts',

@@ -97,7 +97,7 @@ import {
   getSecuritySettings,
 } from './sessions/operations/fixed-settings.ts'
 import { getLockoutSettings } from './sessions/operations/get-lockout-settings.ts'
-import { lockAfterWrong } from './sessions/factors/password/lockout.ts'
+import { lockAfterWrong } from './sessions/login-policy/lockout.ts'
 import { getLegalAndSupportSettings } from './sessions/operations/get-legal-and-support-settings.ts'
 import { getBrandingSettings } from './sessions/operations/get-branding-settings.ts'
 import { getLoginSettings } from './sessions/operations/get-login-settings.ts'

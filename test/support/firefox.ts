@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const executable = process.env['FIREFOX'] ?? '/usr/bin/firefox-esr'
+export const firefoxPath = process.env['FIREFOX'] ?? '/usr/bin/firefox-esr'
 
-export const hasFirefox = existsSync(executable)
+export const hasFirefox = existsSync(firefoxPath)
 
 export type Firefox = Awaited<ReturnType<typeof openFirefox>>
 
@@ -16,7 +16,7 @@ export type Firefox = Awaited<ReturnType<typeof openFirefox>>
 export async function openFirefox() {
   const profile = await mkdtemp(join(tmpdir(), 'roster-firefox-'))
   const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', 'about:blank']
-  const browser = spawn(executable, args, {
+  const browser = spawn(firefoxPath, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, HOME: profile },
   })

@@ -28,7 +28,7 @@ import { evolveSession, type Session, type SessionEvent, sessionKey } from './ev
 import type { ProvedFactor } from './factors/factor.ts'
 import { isFirst } from './factors/kinds.ts'
 import { notAvailable } from './factors/otp-email/otp-email.ts'
-import { afterRightPassword } from './factors/password/lockout.ts'
+import { afterRightPassword } from './login-policy/lockout.ts'
 import { refused } from './factors/passkey/ceremony.ts'
 import { trustOf } from './browsers/trusted-browser.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'

@@ -27,7 +27,7 @@ import { openIdTokenKeys } from '../openid/tokens/keys/id-token-keys.ts'
 import { openSigningKeys } from '../openid/tokens/keys/signing-keys.ts'
 import { model } from '../model.ts'
 import { internalCalls } from '../../internal-calls.ts'
-import { lockAfterWrong } from '../sessions/factors/password/lockout.ts'
+import { lockAfterWrong } from '../sessions/login-policy/lockout.ts'
 import { createSession } from '../sessions/operations/create-session.ts'
 
 const silent = createLog('test', 'silent')

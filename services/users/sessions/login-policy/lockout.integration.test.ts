@@ -1,18 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import {
-  addPerson,
-  noteApplication,
-  nothingNewer,
-  said,
-  Visitor,
-} from '../../../openid/authorization/testing/visitors.ts'
-import { updateMyPassword } from '../../../directory/operations/password/update-my-password.ts'
-import type { User } from '../../../directory/events/user.ts'
-import { callIn, openUsers, serveDomains, signInBy, type TestUsers } from '../../../testing/test-users.ts'
-import { getLockoutSettings } from '../../operations/get-lockout-settings.ts'
-import { unlockUser } from '../../operations/unlock-user.ts'
-import { reasonOf, setPolicy } from '../testing/second-factors.ts'
+import { addPerson, noteApplication, nothingNewer, said, Visitor } from '../../openid/authorization/testing/visitors.ts'
+import { updateMyPassword } from '../../directory/operations/password/update-my-password.ts'
+import type { User } from '../../directory/events/user.ts'
+import { callIn, openUsers, serveDomains, signInBy, type TestUsers } from '../../testing/test-users.ts'
+import { getLockoutSettings } from '../operations/get-lockout-settings.ts'
+import { unlockUser } from '../operations/unlock-user.ts'
+import { reasonOf, setPolicy } from '../factors/testing/second-factors.ts'
 
 let database: TestDatabase
 let grants: { stop(): Promise<void> }

@@ -2,11 +2,11 @@ import { orUnavailable, type Sql, type Transaction, type Write } from '#lib/data
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { anonymous } from '#lib/rpc/caller'
-import type { Context } from '../../../context.ts'
-import { type User, type UserEvent, userKey } from '../../../directory/events/user.ts'
-import { isActive } from '../../../directory/states/user-state.ts'
-import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
-import type { PersonPolicy } from '../../login-policy/login-policy.ts'
+import type { Context } from '../../context.ts'
+import { type User, type UserEvent, userKey } from '../../directory/events/user.ts'
+import { isActive } from '../../directory/states/user-state.ts'
+import { loadLoginPolicy } from './load-login-policy.ts'
+import type { PersonPolicy } from './login-policy.ts'
 
 const workFor = 30_000
 
