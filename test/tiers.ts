@@ -43,6 +43,7 @@ export const secondTier = [
   'operator/keys/**',
   // Browsers and clients that others wrote.
   '**/*.browser.test.ts',
+  'test/e2e/console/*.test.ts',
   'test/e2e/clients/{browser,connect-web,foreign-clients}.test.ts',
   'test/e2e/sign-in/{activity-browser,mailed-sign-in-browser,passkeys-browser,passkey-offer-browser,passkeys-firefox,taken-over-browser,sign-in-browser,sign-in-firefox,sign-in-examples}.test.ts',
   'test/e2e/zitadel/zitadel-clients.test.ts',

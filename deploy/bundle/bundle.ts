@@ -1,6 +1,7 @@
 import { cpSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
+import { buildConsole, consolePackages } from '../../console/build/build.ts'
 import { licences } from './licences.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -21,6 +22,8 @@ const readAtRunTime = [
   '{lib,services}/**/*.{sql,html,txt,css,js}',
   'node_modules/swagger-ui-dist/{package.json,swagger-ui.css,swagger-ui-bundle.js}',
   'node_modules/grpc-health-check/proto/**/*.proto',
+  'console/dist/index.html*',
+  'console/dist/assets/*',
 ]
 
 /**
@@ -30,6 +33,7 @@ const readAtRunTime = [
  */
 export async function bundle(folder: string, plugins: Plugin[] = []): Promise<void> {
   const draft = `${folder}.${process.pid}.new`
+  await buildConsole()
   const read = globSync(readAtRunTime, { cwd: root })
   for (const file of read) {
     mkdirSync(dirname(join(draft, file)), { recursive: true })
@@ -38,7 +42,7 @@ export async function bundle(folder: string, plugins: Plugin[] = []): Promise<vo
   const imported = await Promise.all(
     Object.entries(programs).map(([name, file]) => bundleProgram(name, join(root, file), draft, plugins)),
   )
-  writeFileSync(join(draft, 'LICENSES.txt'), licences(root, [...imported.flat(), ...read]))
+  writeFileSync(join(draft, 'LICENSES.txt'), licences(root, [...imported.flat(), ...consolePackages(), ...read]))
   rmSync(folder, { recursive: true, force: true })
   renameSync(draft, folder)
 }

@@ -25,7 +25,14 @@ function isFresh(folder: string): boolean {
   const made = changedAt(join(folder, 'package.json'))
   if (made === 0) return false
   const sources = globSync(
-    ['{lib,services,operator,compat,gen,deploy/bundle}/**/*', 'package-lock.json', 'package.json', 'patches/*'],
+    [
+      '{lib,services,operator,compat,gen,deploy/bundle}/**/*',
+      'console/!(dist)/**/*',
+      'console/*.*',
+      'package-lock.json',
+      'package.json',
+      'patches/*',
+    ],
     {
       cwd: projectRoot,
     },

@@ -32,6 +32,7 @@ import { createStreamPlaces } from './rate-limits/stream-places.ts'
 import { createUnderWay } from './rate-limits/under-way.ts'
 import { describeApi } from './openapi/pages.ts'
 import { createBrands } from './pages/brands.ts'
+import { readConsole } from './pages/console.ts'
 import { readPages } from './pages/pages.ts'
 import { createProviderReports } from './protocols/provider-reports.ts'
 import { createGrpcServer } from './protocols/grpc/server.ts'
@@ -90,7 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const pages = new Map([['/', ui.get('/ui/')!], ...ui, ...describeApi(config.PUBLIC_URL)])
   const password = config.MAIL_BOUNCES_PASSWORD
   const providerReports = password === undefined ? undefined : createProviderReports(gateway, password)
-  const handle = createHttpHandler({ gateway, cors, pages, readiness, providerReports })
+  const handle = createHttpHandler({ gateway, cors, pages, console: readConsole(), readiness, providerReports })
   const handleInOrder = inOrder(handle)
   http.on('request', handleInOrder).on('checkExpectation', handleInOrder)
   const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }

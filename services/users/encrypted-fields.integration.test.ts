@@ -300,6 +300,7 @@ test('a row that somebody changed hinders no other: feeds go on, and searches fi
       withTotal: false,
       allOrganizations: false,
       withFactors: false,
+      withLastSignIn: false,
     },
     call(),
   )

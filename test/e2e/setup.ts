@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
 import { createLog } from '#lib/log'
+import { buildConsole } from '../../console/build/build.ts'
 import { freePort } from '../../deploy/local/ports.ts'
 import { startHouse } from '../house.ts'
 import { startTestServers } from '../infra.ts'
@@ -43,6 +44,8 @@ function given(url: string, secretsFile: string) {
 }
 
 async function build(folder: string, secretsFile: string) {
+  // The gateways read it when they start.
+  await buildConsole()
   const { servers, stop } = await startTestServers()
   const port = String(await freePort(0))
   // A log file with a given name outlives the run.

@@ -19,9 +19,14 @@ export interface Page {
   policy?: string
   /** The body for clients that take it compressed, once one of them has asked for it. */
   compressed?: Promise<Buffer>
+  /** Bodies that were compressed before, by their encoding, the best one first. */
+  encoded?: ReadonlyMap<string, Buffer>
+  /** False: no cache keeps it. */
+  stored?: boolean
 }
 
-const types: Record<string, string> = {
+/** The media type of a file, by its ending. */
+export const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -99,23 +104,36 @@ const worthCompressing = 16 * 1024
 
 /** Answers GET and HEAD of a page. */
 export async function servePage(exchange: Exchange, page: Page): Promise<void> {
-  const { type, body, etag, immutable, policy, isolated } = page
+  const { type, etag, policy, isolated } = page
   const { headers: asked } = exchange.request
-  const isLarge = body.length > worthCompressing
-  const isCompressed = isLarge && /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(asked['accept-encoding'] ?? '')
+  const mayEncode = page.encoded !== undefined || page.body.length > worthCompressing
+  const { encoding, body } = await encode(page, asked['accept-encoding'] ?? '')
   const headers = {
     ...security,
     ...(policy !== undefined && { 'content-security-policy': policy }),
     // A sign-in in a popup may pass a page below /ui, and needs its opener after it.
     ...(isolated && { 'cross-origin-opener-policy': 'same-origin' }),
-    etag: `"${etag}${isCompressed ? '-gzip' : ''}"`,
+    etag: `"${etag}${encoding && `-${encoding}`}"`,
     'content-type': type,
-    'cache-control': immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
-    ...(isLarge && { vary: 'Origin, Accept-Encoding' }),
+    'cache-control': cacheControl(page),
+    ...(mayEncode && { vary: 'Origin, Accept-Encoding' }),
   }
   const known = asked['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === headers.etag)
   if (known) return void exchange.response.writeHead(304, { ...exchange.headers, ...headers }).end()
-  if (!isCompressed) return send(exchange, 200, headers, body)
+  send(exchange, 200, { ...headers, ...(encoding && { 'content-encoding': encoding }) }, body)
+}
+
+async function encode(page: Page, accepted: string): Promise<{ encoding: string; body: Buffer }> {
+  const takes = (encoding: string) =>
+    new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`, 'i').test(accepted)
+  for (const [encoding, body] of page.encoded ?? []) if (takes(encoding)) return { encoding, body }
+  const { body } = page
+  if (page.encoded || body.length <= worthCompressing || !takes('gzip')) return { encoding: '', body }
   page.compressed ??= compress(body)
-  send(exchange, 200, { ...headers, 'content-encoding': 'gzip' }, await page.compressed)
+  return { encoding: 'gzip', body: await page.compressed }
+}
+
+function cacheControl({ immutable, stored }: Page): string {
+  if (stored === false) return 'no-store'
+  return immutable ? 'public, max-age=31536000, immutable' : 'no-cache'
 }

@@ -13,6 +13,7 @@ import { type Exchange, openExchange, protective, send } from '../listen/exchang
 import { httpStatus } from '../listen/http-status.ts'
 import { requests } from '../measures.ts'
 import { dressPage } from '../pages/brands.ts'
+import type { FindConsole } from '../pages/console.ts'
 import { type Pages, servePage } from '../pages/pages.ts'
 import { findConnect, isConnect, refuseUnknown, typesOf, verbsOf } from './connect/serve.ts'
 import { sendConnectError } from './connect/errors.ts'
@@ -28,6 +29,7 @@ export interface HttpOptions {
   gateway: Gateway
   cors: Cors
   pages: Pages
+  console: FindConsole
   readiness: Readiness
   /** Undefined: there is no such path. */
   providerReports: ReturnType<typeof createProviderReports> | undefined
@@ -40,7 +42,7 @@ const changePassword = '/.well-known/change-password'
 const relatedOrigins = '/.well-known/webauthn'
 
 /** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, Connect, gRPC-web, pages, probes. */
-export function createHttpHandler({ gateway, cors, pages, readiness, providerReports }: HttpOptions) {
+export function createHttpHandler({ gateway, cors, pages, console, readiness, providerReports }: HttpOptions) {
   const probes = createProbes(readiness)
 
   async function serve(exchange: Exchange): Promise<void> {
@@ -83,7 +85,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness, providerRep
     }
     admitNoCall(exchange)
     if (providerReports && path === reportsPath) return refuseVerb(exchange, ['POST'])
-    const page = pages.get(path)
+    const page = pages.get(path) ?? console(path)
     if (page && verb === 'GET') return servePage(exchange, await dressPage(gateway.brands, exchange, page))
     if (path === changePassword && verb === 'GET')
       return send(exchange, 302, { ...protective, location: `${gateway.config.PUBLIC_URL}/ui/account/sign-in` }, '')
@@ -103,7 +105,8 @@ export function createHttpHandler({ gateway, cors, pages, readiness, providerRep
 
   // Whatever is no call of an operation: a preflight, a page, a wrong path or verb.
   function admitNoCall(exchange: Exchange) {
-    measure(exchange, pages.has(exchange.path) ? exchange.path : '_OTHER')
+    const { path } = exchange
+    measure(exchange, pages.has(path) ? path : console(path) ? '/ui/console' : '_OTHER')
     admitOther(gateway, exchange)
     countOther(gateway, exchange)
   }

@@ -1,4 +1,5 @@
 import { type SearchUsersRequest, type SearchUsersResponse, UserFieldName } from '#gen/roster/users/v1/user_search'
+import type { Fragment, Sql } from '#lib/database/database'
 import type { Violation } from '#lib/errors'
 import { subjectKeyOf } from '#lib/encryption/personal'
 import { permissionDenied } from '#lib/rpc/authorize'
@@ -34,23 +35,37 @@ export const searchUsers = {
     const byEmail = request.sortingColumn === UserFieldName.USER_FIELD_NAME_EMAIL
     const sorted = byEmail ? sql`e` : sql`u`
     const within = organizationId === undefined ? sql`true` : sql`${sorted}.organization_id = ${organizationId}`
-    const { rows, nextCursor, total } = await search<{ stored: StoredUser; factors?: StoredFactor[] }>(context, {
+    const { rows, nextCursor, total } = await search<Row>(context, {
       method: 'SearchUsers',
       request,
       call,
-      columns: sql`(${selectStored(context)}) as stored ${request.withFactors ? sql`, ${selectFactors(sql)} as factors` : sql``}`,
+      columns: sql`
+        (${selectStored(context)}) as stored
+        ${request.withFactors ? sql`, ${selectFactors(sql)} as factors` : sql``}
+        ${request.withLastSignIn ? sql`, ${selectLastSignIn(sql)} as "lastSignIn"` : sql``}
+      `,
       from: byEmail ? sql`found_addresses e join found_users u on u.user_id = e.user_id` : sql`found_users u`,
       where: sql`${within} and ${userConditions(sql, request.queries, organizationId)}`,
       order: orderOf(context, request),
     })
-    const users = rows.flatMap(({ stored, factors }) =>
-      show(context, stored).map((user) => ({ ...user, factors: showFactors(factors ?? []) })),
+    const users = rows.flatMap(({ stored, factors = [], lastSignIn }) =>
+      show(context, stored).map((user) => ({
+        ...user,
+        factors: showFactors(factors),
+        lastSignInDate: lastSignIn ?? undefined,
+      })),
     )
     return { users, nextCursor, total }
   },
 }
 
 const mostQueries = 50
+
+interface Row {
+  stored: StoredUser
+  factors?: StoredFactor[]
+  lastSignIn?: Date | null
+}
 
 // Only these orders have an index over all organizations.
 const everywhere: ReadonlySet<UserFieldName> = new Set([
@@ -111,6 +126,13 @@ function selectStored({ sql }: Context) {
     )
     from aggregates where type = 'user' and id = u.user_id
   `
+}
+
+// When the user of the row `u` signed in last, as a column. The ids of records are in the order of their times.
+function selectLastSignIn(sql: Sql): Fragment {
+  return sql`(
+    select r.at from sign_in_records r where r.user_id = u.user_id collate "default" and not r.partial order by r.id desc limit 1
+  )`
 }
 
 // A user that was removed meanwhile is left out. So is one whose row changed meanwhile, and the others are found.

@@ -1,0 +1,51 @@
+import { QueryClient, useQuery, type UseQueryOptions, type UseQueryResult } from '@tanstack/preact-query'
+import { call } from './call.ts'
+import type { Method, Request, Response } from './sent.ts'
+import { ApiError } from './errors.ts'
+import { useOrganization } from '../shell/place.ts'
+
+/** What was read, by organization, operation and request. */
+export const cache = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => failures < 2 && error instanceof ApiError && error.code === 'unavailable',
+    },
+    mutations: { retry: false },
+  },
+})
+
+export interface ReadOptions {
+  enabled?: boolean
+  /** Rows of another object are no placeholder. */
+  fresh?: boolean
+}
+
+export type Read<M extends Method> = UseQueryResult<Response<M>>
+
+/** Reads by an operation in the organization of the address. */
+export function useRead<M extends Method>(method: M, request: Request<M>, options: ReadOptions = {}): Read<M> {
+  const organization = useOrganization()
+  const all = {
+    queryKey: [organization, method, request],
+    queryFn: ({ signal }: { signal: AbortSignal }) => call(method, request, { organization, signal }),
+    ...(options.enabled !== undefined && { enabled: options.enabled }),
+    // A list of before stays, dimmed, until the next one has come: not that of another organization.
+    ...(!options.fresh && {
+      placeholderData: (before: unknown, query?: { queryKey: readonly unknown[] }) =>
+        query?.queryKey[0] === organization ? before : undefined,
+    }),
+  }
+  return useQuery(all as unknown as UseQueryOptions<Response<M>>)
+}
+
+/** After a write everything that was read of the organization is read again where it is shown. */
+export function readAgain(): Promise<void> {
+  return cache.invalidateQueries()
+}
+
+/** Whether the caller has a permission in the organization. Undefined while it is not known. */
+export function useMay(permission: string): boolean | undefined {
+  const { data } = useRead('roster.grants.v1.UserGrantService/GetMyPermissions', {})
+  return data && (data.permissions ?? []).includes(permission)
+}

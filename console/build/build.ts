@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { globSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { build } from 'vite'
+
+const root = join(import.meta.dirname, '../..')
+const made = 'console/dist/index.html'
+const sources = ['console/!(dist)/**/*', 'console/*.*', 'proto/**/*.proto', 'lib/names/*', 'package-lock.json']
+
+/** Builds the console into `console/dist`, unless nothing has changed since it was built. */
+export async function buildConsole(): Promise<void> {
+  const changed = Math.max(...globSync(sources, { cwd: root }).map(changedAt))
+  if (changed <= changedAt(made)) return
+  await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'generate.ts')])
+  await build({ configFile: join(root, 'console/vite.config.ts'), logLevel: 'warn' })
+}
+
+/** The files of packages that the built console holds. */
+export function consolePackages(): string[] {
+  return JSON.parse(readFileSync(join(root, 'console/dist/packages.json'), 'utf8')) as string[]
+}
+
+function changedAt(file: string): number {
+  return statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+if (import.meta.main) await buildConsole()

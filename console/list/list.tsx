@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact'
+import { Link } from 'wouter-preact'
+import { common } from '../texts/common.ts'
+import { Forbidden, isForbidden, Problem, Quiet } from '../pieces/problem.tsx'
+import { Pager } from './pager.tsx'
+
+export interface Column<Row> {
+  label: string
+  cell: (row: Row) => ComponentChildren
+  /** Not on a narrow screen: then the first column has it, below the name. */
+  wide?: boolean
+}
+
+interface ListProps<Row> {
+  /** What the list holds, for those who hear it. */
+  label: string
+  columns: Column<Row>[]
+  rows: Row[] | undefined
+  keyOf: (row: Row) => string
+  /** Where a row leads. The whole row opens it. */
+  hrefOf?: (row: Row) => string
+  query: { error: Error | null; isFetching: boolean; isPlaceholderData: boolean; refetch: () => unknown }
+  /** The permission that the list needs. */
+  permission: string
+  /** In place of rows where there is none at all. */
+  empty: ComponentChildren
+  /** Set where filters are: how to clear them. */
+  clear?: (() => void) | undefined
+  pages?: { next: string; after: string; go: (after: string) => void }
+}
+
+/** A list in all its states: not there yet, old while the new one comes, empty, nothing matches, refused, forbidden. */
+export function List<Row>(props: ListProps<Row>) {
+  const { label, columns, rows, query, permission, empty, clear, pages } = props
+  if (isForbidden(query.error)) return <Forbidden permission={permission} />
+  const isOld = query.isPlaceholderData && query.isFetching
+  return (
+    <>
+      {query.error && <Problem error={query.error} retry={() => query.refetch()} />}
+      {rows?.length === 0 && !isOld && (clear ? <NoMatch clear={clear} /> : <Quiet>{empty}</Quiet>)}
+      {(rows === undefined || rows.length > 0) && !(rows === undefined && query.error) && (
+        <table aria-label={label} aria-busy={isOld || rows === undefined}>
+          <thead>
+            <tr>
+              {columns.map(({ label, wide }) => (
+                <th scope="col" class={wide ? 'wide' : undefined}>
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          {rows ? <Rows {...props} rows={rows} /> : <Skeleton columns={columns.length} />}
+        </table>
+      )}
+      {pages && rows && (rows.length > 0 || pages.after !== '') && <Pager {...pages} />}
+    </>
+  )
+}
+
+function Rows<Row>({ columns, rows, keyOf, hrefOf }: ListProps<Row> & { rows: Row[] }) {
+  return (
+    <tbody>
+      {rows.map((row) => (
+        <tr key={keyOf(row)}>
+          {columns.map(({ cell, wide }, index) => (
+            <td class={wide ? 'wide' : undefined}>
+              {index === 0 && hrefOf ? (
+                <Link class="opens" data-row href={hrefOf(row)}>
+                  {cell(row)}
+                </Link>
+              ) : (
+                cell(row)
+              )}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  )
+}
+
+/** As high as the rows that come, and seen only where they take their time. */
+function Skeleton({ columns }: { columns: number }) {
+  return (
+    <tbody class="skeleton" aria-hidden="true">
+      {Array.from({ length: 8 }, () => (
+        <tr>
+          <td colSpan={columns}>
+            <span class="bone" />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  )
+}
+
+function NoMatch({ clear }: { clear: () => void }) {
+  return <Quiet action={<button onClick={clear}>{common.clearFilters}</button>}>{common.nothingMatches}</Quiet>
+}

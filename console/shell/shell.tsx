@@ -1,0 +1,82 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Redirect, Route, Switch, useLocation } from 'wouter-preact'
+import { announceSignIn } from '../api/interruption.ts'
+import { askSession, session, signInPath } from '../api/session.ts'
+import { UnsavedQuestion } from '../form/unsaved.tsx'
+import { Notices } from '../pieces/notices.tsx'
+import { Problem, Quiet } from '../pieces/problem.tsx'
+import { common } from '../texts/common.ts'
+import { InterruptionDialog } from './interruption-dialog.tsx'
+import { Navigation } from './navigation.tsx'
+import { base } from './place.ts'
+import { Shortcuts } from './shortcuts.tsx'
+import { TopBar } from './top-bar.tsx'
+import { ViewOf } from './view-of.tsx'
+import { views } from './views.ts'
+import { words } from './words.ts'
+
+/** Everything around the views. It shows nothing before it knows who is signed in. */
+export function Shell() {
+  const person = session.use()
+  const [path] = useLocation()
+  const [error, setError] = useState<Error>()
+  const isAlone = path === '/signed-in' || path === '/signed-out'
+  useEffect(() => {
+    if (!isAlone) void open().catch(setError)
+  }, [])
+  if (isAlone) return <Alone path={path} />
+  if (error) return <main id="main">{<Problem error={error} retry={() => location.reload()} />}</main>
+  if (!person) return null
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        {words.skip}
+      </a>
+      <Navigation />
+      <div class="page">
+        <TopBar />
+        <main id="main" tabIndex={-1}>
+          <Switch>
+            {views.map((view) => (
+              <Route key={view.path} path={`/o/:org${view.path}`}>
+                {(params) => <ViewOf view={view} params={params} />}
+              </Route>
+            ))}
+            <Route path="/o/:org">{({ org }) => <Redirect replace to={`/o/${org}${views[0]!.path}`} />}</Route>
+            <Route path="/">
+              <Redirect replace to={`/o/${encodeURIComponent(person.organizationId)}`} />
+            </Route>
+            <Route>
+              <Quiet>{common.notFound}</Quiet>
+            </Route>
+          </Switch>
+        </main>
+      </div>
+      <Notices />
+      <UnsavedQuestion />
+      <InterruptionDialog />
+      <Shortcuts />
+    </div>
+  )
+}
+
+async function open() {
+  const now = await askSession()
+  if (!now) return location.replace(signInPath(location.pathname + location.search))
+  if (!now.hasRole) return location.replace('/ui/account')
+  session.set(now)
+}
+
+/** Pages without a session: after signing out, and in the tab in which somebody has signed in again. */
+function Alone({ path }: { path: string }) {
+  useEffect(() => {
+    if (path === '/signed-in') announceSignIn()
+  }, [])
+  return (
+    <main id="main" class="alone">
+      <h1>Roster</h1>
+      <p>{path === '/signed-in' ? words.backToTab : words.signedOut}</p>
+      {path === '/signed-out' && <a href={signInPath(base)}>{words.signInAgain}</a>}
+    </main>
+  )
+}

@@ -1,0 +1,148 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openChromium, withoutChromium } from '#test/support/chromium'
+import { call } from '../clients/encodings.ts'
+import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
+import { expectAccessible, openConsole } from './console-page.ts'
+
+let browser: Browser
+let organization: string
+let owner: Awaited<ReturnType<typeof newMember>>
+
+beforeAll(async () => {
+  if (withoutChromium) return
+  organization = await newOrganization()
+  const people = ['Ada Lovelace', 'Grace Hopper', 'Alan Turing'].map(async (displayName) => {
+    const [firstName = '', lastName = ''] = displayName.split(' ')
+    return newHuman(organization, { profile: { firstName, lastName, displayName } })
+  })
+  const [, , alan] = await Promise.all(people)
+  ok(await call('LockUser', { userId: alan!.userId }, admin(organization)))
+  owner = await newMember(organization, ['ORG_OWNER'])
+  browser = await openChromium()
+})
+afterAll(() => browser?.close())
+
+describe.skipIf(withoutChromium)(`the list of people in Chromium${withoutChromium}`, () => {
+  test('shows state, factors and last sign-in, finds as one types, and the address has what was chosen', async () => {
+    const { page, faults, goto } = await openConsole(browser, owner, '/people')
+    const rows = page.getByRole('table', { name: 'People' }).locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(4)
+    // The newest is the owner, who signed in when they were made.
+    expect(await rows.first().textContent()).toMatch(/Ada L\..*active.*Password.*ago/)
+    expect(await rows.filter({ hasText: 'Alan Turing' }).textContent()).toMatch(/locked.*none.*never/)
+    await page.getByRole('searchbox').pressSequentially('hopp')
+    await expect.poll(() => rows.count()).toBe(1)
+    expect(new URL(page.url()).search).toBe('?q=hopp')
+    await page.getByRole('searchbox').fill('')
+    await page.getByLabel('State').selectOption('locked')
+    await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining('Alan Turing')])
+    await page.reload()
+    await expect.poll(() => rows.count()).toBe(1)
+    await goto('/people?second=some')
+    await page.getByText('Nothing matches.').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await expect.poll(() => rows.count()).toBe(4)
+    await rows.filter({ hasText: 'Grace' }).locator('td').last().click()
+    await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('the rows of before stay while the next ones come, and at an error, with its request id', async () => {
+    const { page } = await openConsole(browser, owner, '/people')
+    const table = page.getByRole('table', { name: 'People' })
+    await expect.poll(() => table.locator('tbody tr').count()).toBe(4)
+    const held = Promise.withResolvers<void>()
+    await page.route('**/roster.users.v1.UserService/SearchUsers', async (route) => {
+      await held.promise
+      const json = { code: 'internal', message: 'Something failed.', details: [] }
+      await route.fulfill({ status: 500, json, headers: { 'x-request-id': 'r-17' } })
+    })
+    await page.getByRole('searchbox').fill('ada')
+    await page.locator('table[aria-busy=true]').waitFor()
+    expect(await table.locator('tbody tr').count()).toBe(4)
+    held.resolve()
+    await page.getByRole('alert').filter({ hasText: 'Something failed.' }).waitFor()
+    expect(await page.getByRole('alert').textContent()).toContain('r-17')
+    await page.unroute('**/roster.users.v1.UserService/SearchUsers')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+  })
+
+  test('pages follow each other by a cursor in the address, and Previous leads back', async () => {
+    const large = await newOrganization()
+    const users = Array.from({ length: 60 }, (_, n) => ({
+      human: {
+        userName: unique('many'),
+        profile: { firstName: 'Many', lastName: String(n).padStart(2, '0') },
+        email: { email: `${unique('m')}@example.com`, isVerified: true },
+      },
+    }))
+    ok(await call('BulkAddUsers', { users }, admin(large)))
+    const member = await newMember(large, ['ORG_OWNER_VIEWER'])
+    const { page } = await openConsole(browser, member, '/people?sort=name')
+    const rows = page.getByRole('table', { name: 'People' }).locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(50)
+    const first = await rows.first().textContent()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await expect.poll(() => rows.count()).toBe(11)
+    expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Previous' }).click()
+    await expect.poll(() => rows.count()).toBe(50)
+    expect(await rows.first().textContent()).toBe(first)
+    // A viewer adds nobody.
+    expect(await page.getByRole('link', { name: 'Add a person' }).count()).toBe(0)
+  })
+
+  test('who may not read people is told which permission it takes, and the menu has no entry', async () => {
+    const nobody = await newMember(organization, ['ORG_PROJECT_PERMISSION_EDITOR'])
+    ok(
+      await call(
+        'UpdateOrganizationMember',
+        { userId: nobody.userId, roles: ['ORG_PROJECT_PERMISSION_EDITOR'] },
+        admin(organization),
+      ),
+    )
+    const { page } = await openConsole(browser, nobody, '/people')
+    await page.getByText('It needs the permission user.read').waitFor()
+    expect(await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'People' }).count()).toBe(0)
+  })
+
+  test('a person is added by the form, which marks what the API would refuse, and makes one by a double click', async () => {
+    const { page, calls, faults } = await openConsole(browser, owner, '/people')
+    await page.getByRole('link', { name: 'Add a person' }).click()
+    await page.getByLabel('First name').fill('Barbara')
+    await page.getByLabel('Email').fill('not an address')
+    await page.getByRole('button', { name: 'Add a person' }).click()
+    await page.getByText('Last name must be at least 1 characters.').waitFor()
+    await page.getByText('Email must be one address, such as ada@example.com.').waitFor()
+    expect(await page.getByLabel('Last name').getAttribute('aria-invalid')).toBe('true')
+    expect(calls).not.toContain('AddHumanUser')
+    await expectAccessible(page)
+    const email = `${unique('barbara')}@example.com`
+    await page.getByLabel('Last name').fill('Liskov')
+    await page.getByLabel('Email').fill(email)
+    await page.getByLabel('User name').fill(email)
+    await page.getByRole('button', { name: 'Add a person' }).dblclick()
+    await page.getByRole('heading', { name: 'Barbara Liskov' }).waitFor()
+    expect(calls.filter((name) => name === 'AddHumanUser')).toHaveLength(1)
+    expect(faults).toEqual([])
+  })
+
+  test.each([
+    { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+    { colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
+    { colorScheme: 'light', viewport: { width: 360, height: 800 } },
+  ] as const)('is accessible and fits: $colorScheme, $viewport.width wide', async (options) => {
+    const { page } = await openConsole(browser, owner, '/people', options)
+    await page.getByText('Grace Hopper').waitFor()
+    await expectAccessible(page)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(options.viewport.width)
+  })
+
+  test('speaks German to who reads German', async () => {
+    const { page } = await openConsole(browser, owner, '/people', { locale: 'de-CH' })
+    await page.getByRole('heading', { name: 'Personen' }).waitFor()
+    expect(await page.evaluate('document.documentElement.lang')).toBe('de')
+  })
+})
