@@ -49,7 +49,8 @@ test('every form says of a text what the API says of it, in the same words', () 
 })
 
 // Rules that a form has no use for: a choice of values is a list to choose from.
-const onlyThere = /^(must be in list|must not be in list|value is required|must be a valid URI)/
+const onlyThere =
+  /^(must be in list|must not be in list|value is required|must be a valid URI|value is empty, which is not a valid URI)/
 
 // A path of a list, or of another type than text, is no field of a form.
 function read(desc: Parameters<typeof validate>[0], json: JsonObject) {

@@ -6,6 +6,7 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { addOTPEmail } from '../operations/otp-email.ts'
 import { lockUser } from '../../directory/operations/user/lock-user.ts'
+import { searchUsers } from '../../directory/operations/find/search-users.ts'
 import { deleteUser } from '../../directory/operations/user/delete-user.ts'
 import { findCode } from '../../directory/secrets/one-time-codes.ts'
 import { addPerson, noteApplication, nothingNewer, Visitor } from '../../openid/authorization/testing/visitors.ts'
@@ -123,6 +124,25 @@ describe('a sign-in', () => {
     expect(await findCode(users, 'otp-email', { userId, purpose: sessionId, browserId: undefined })).toBeDefined()
     await setSession.handle(users, { ...asked, otpEmailCode: challenges!.otpEmail! }, callIn('acme'))
     expect((await signInsOf(userId)).signIns).toMatchObject([{ factors: [byPassword, byCode], isPartial: false }])
+  })
+
+  test('is the last one that a search of users tells, once it is whole', async () => {
+    const userId = await addPerson(users, 'lately')
+    const last = async () => {
+      const queries = [{ query: { $case: 'inUserIdsQuery' as const, value: { userIds: [userId] } } }]
+      const asked = { queries, limit: 0, cursor: '', sortingColumn: 0 as const, descending: false, withTotal: false }
+      const more = { allOrganizations: false, withFactors: false, withLastSignIn: true }
+      return (await searchUsers.handle(users, { ...asked, ...more }, callIn('acme'))).users[0]!.lastSignInDate
+    }
+    expect(await last()).toBe(undefined)
+    await signIn('lately')
+    await signIn('lately')
+    const [newest] = (await signInsOf(userId)).signIns
+    expect(await last()).toEqual(newest!.signInDate)
+    await addOTPEmail.handle(users, { userId }, callIn('acme'))
+    await signIn('lately')
+    expect((await signInsOf(userId)).signIns[0]).toMatchObject({ isPartial: true })
+    expect(await last()).toEqual(newest!.signInDate)
   })
 
   test('is forgotten with its person', async () => {
