@@ -3,7 +3,7 @@ import { render } from 'preact'
 import { Router } from 'wouter-preact'
 import { cache } from './api/queries.ts'
 import { reloadOnce } from './shell/reload-once.ts'
-import { base } from './shell/place.ts'
+import { base } from './address/place.ts'
 import { Shell } from './shell/shell.tsx'
 import './styles/styles.css'
 

@@ -2,7 +2,7 @@ import { QueryClient, useQuery, type UseQueryOptions, type UseQueryResult } from
 import { call } from './call.ts'
 import type { Method, Request, Response } from './sent.ts'
 import { ApiError } from './errors.ts'
-import { useOrganization } from '../shell/place.ts'
+import { useOrganization } from '../address/place.ts'
 
 /** What was read, by organization, operation and request. */
 export const cache = new QueryClient({

@@ -8,7 +8,7 @@ import type { Rules } from '../form/rules.ts'
 import { useForm } from '../form/use-form.ts'
 import { say } from '../pieces/notices.tsx'
 import { texts } from '../texts/texts.ts'
-import { useHere, useOrganization, useTitle } from '../shell/place.ts'
+import { useHere, useOrganization, useTitle } from '../address/place.ts'
 import { words } from './words.ts'
 
 const t = texts(

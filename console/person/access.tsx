@@ -4,7 +4,7 @@ import { call } from '../api/call.ts'
 import { useRead } from '../api/queries.ts'
 import { List } from '../list/list.tsx'
 import { Time } from '../pieces/time.tsx'
-import { useOrganization } from '../shell/place.ts'
+import { useOrganization } from '../address/place.ts'
 import { words } from './words.ts'
 
 /** What the person may do: roles in projects, and memberships. */

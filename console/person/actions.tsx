@@ -8,7 +8,7 @@ import { Menu } from '../pieces/menu.tsx'
 import { say } from '../pieces/notices.tsx'
 import { sayError } from '../pieces/problem.tsx'
 import { nameOf } from '../people/about-person.tsx'
-import { useOrganization } from '../shell/place.ts'
+import { useOrganization } from '../address/place.ts'
 import { RemovePerson } from './remove-person.tsx'
 import { words } from './words.ts'
 

@@ -12,7 +12,7 @@ import { Dialog } from '../pieces/dialog.tsx'
 import { say } from '../pieces/notices.tsx'
 import { words as people } from '../people/words.ts'
 import { common } from '../texts/common.ts'
-import { useOrganization } from '../shell/place.ts'
+import { useOrganization } from '../address/place.ts'
 import { words } from './words.ts'
 
 /** What the person is known by. */

@@ -1,7 +1,7 @@
 import { useRead } from '../api/queries.ts'
 import { History } from '../history/history.tsx'
 import { Pager } from '../list/pager.tsx'
-import { useFilters } from '../shell/place.ts'
+import { useFilters } from '../address/place.ts'
 import { words } from './words.ts'
 
 /** What happened to a person, the newest first. */

@@ -4,8 +4,7 @@ import { useRead } from '../api/queries.ts'
 import { Avatar } from '../pieces/avatar.tsx'
 import { Forbidden, isForbidden, Problem } from '../pieces/problem.tsx'
 import { nameOf, StateTag } from '../people/about-person.tsx'
-import { useHere, useTitle } from '../shell/place.ts'
-import type { ViewProps } from '../shell/views.ts'
+import { decode, useHere, useTitle, type ViewProps } from '../address/place.ts'
 import { Access } from './access.tsx'
 import { Actions } from './actions.tsx'
 import { PersonHistory } from './person-history.tsx'
@@ -17,7 +16,7 @@ const tabs = { '': words.profile, access: words.access, 'sign-in': words.signIn,
 
 /** One person. */
 export default function Person({ params: { id = '', tab = '' } }: ViewProps) {
-  const userId = decodeURIComponent(id)
+  const userId = decode(id)
   const query = useRead('roster.users.v1.UserService/GetUser', { userId }, { fresh: true })
   const user = query.data?.user
   useTitle(user ? nameOf(user) : '')

@@ -9,7 +9,7 @@ import { type Theirs, useForm } from '../form/use-form.ts'
 import { say } from '../pieces/notices.tsx'
 import { Time } from '../pieces/time.tsx'
 import { words as people } from '../people/words.ts'
-import { useOrganization } from '../shell/place.ts'
+import { useOrganization } from '../address/place.ts'
 import { Identity } from './identity.tsx'
 import { words } from './words.ts'
 

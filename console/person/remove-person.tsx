@@ -9,7 +9,7 @@ import { Dialog } from '../pieces/dialog.tsx'
 import { Problem } from '../pieces/problem.tsx'
 import { Time } from '../pieces/time.tsx'
 import { nameOf } from '../people/about-person.tsx'
-import { useHere, useOrganization } from '../shell/place.ts'
+import { useHere, useOrganization } from '../address/place.ts'
 import { words } from './words.ts'
 
 /** Asks for the name, removes, and shows the receipt. */

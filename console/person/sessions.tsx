@@ -6,7 +6,7 @@ import { List } from '../list/list.tsx'
 import { Confirm } from '../pieces/confirm.tsx'
 import { say } from '../pieces/notices.tsx'
 import { Time } from '../pieces/time.tsx'
-import { useOrganization } from '../shell/place.ts'
+import { useOrganization } from '../address/place.ts'
 import { words } from './words.ts'
 
 /** The sessions of a person, and the way to end them. */

@@ -4,7 +4,7 @@ import { useRead } from '../api/queries.ts'
 import type { Option } from '../form/picker.tsx'
 import { peopleFound } from '../people/find-people.ts'
 import { Dialog } from '../pieces/dialog.tsx'
-import { useHere } from './place.ts'
+import { useHere } from '../address/place.ts'
 import { useOrganizations } from './organization-switch.tsx'
 import { words } from './words.ts'
 

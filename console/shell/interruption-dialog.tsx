@@ -2,7 +2,7 @@ import { giveUp, interruption } from '../api/interruption.ts'
 import { session, signInPath } from '../api/session.ts'
 import { Dialog } from '../pieces/dialog.tsx'
 import { common } from '../texts/common.ts'
-import { base } from './place.ts'
+import { base } from '../address/place.ts'
 import { words } from './words.ts'
 
 /** What the person has to do before the page can go on. The page behind it keeps what was typed. */

@@ -1,6 +1,6 @@
 import { Link, useLocation } from 'wouter-preact'
 import { useRead } from '../api/queries.ts'
-import { useHere } from './place.ts'
+import { useHere } from '../address/place.ts'
 import { groups, type View, views } from './views.ts'
 import { words } from './words.ts'
 

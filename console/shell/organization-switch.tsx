@@ -4,7 +4,7 @@ import { useLocation } from 'wouter-preact'
 import { useRead } from '../api/queries.ts'
 import type { Option } from '../form/picker.tsx'
 import { Dialog } from '../pieces/dialog.tsx'
-import { useOrganization } from './place.ts'
+import { useOrganization } from '../address/place.ts'
 import { words } from './words.ts'
 
 const Picker = lazy(() => import('../form/picker.tsx'))

@@ -3,7 +3,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { useMay } from '../api/queries.ts'
 import { Forbidden } from '../pieces/problem.tsx'
-import type { View, ViewProps } from './views.ts'
+import type { ViewProps } from '../address/place.ts'
+import type { View } from './views.ts'
 
 /** Shows a view, once its file is there; or which permission it needs. */
 export function ViewOf({ view, params }: ViewProps & { view: View }) {

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact'
 import { lazy } from 'preact/compat'
+import type { ViewProps } from '../address/place.ts'
 import { words } from './words.ts'
 
 /** A view of an organization: its folder has its route, its queries and its forms. */
@@ -11,11 +12,6 @@ export interface View {
   /** Without it the menu has no entry. */
   permission: string
   component: ComponentType<ViewProps>
-}
-
-/** What the path says. */
-export interface ViewProps {
-  params: Record<string, string | undefined>
 }
 
 export const groups = { directory: words.directory, access: words.access, signIn: words.signIn, events: words.events }

@@ -1,19 +1,27 @@
 import { useEffect } from 'preact/hooks'
 import { useLocation, useSearch } from 'wouter-preact'
-import { session } from '../api/session.ts'
 
 export const base = '/ui/console'
 
-/** The organization of the address, `/o/{org}/…`; at home where it names none. */
-export function useOrganization(): string {
-  const [path] = useLocation()
-  return organizationOf(path) ?? session.get()?.organizationId ?? ''
+/** What the path of a view says. */
+export interface ViewProps {
+  params: Record<string, string | undefined>
 }
 
-/** The organization that a path below the console names. */
-export function organizationOf(path: string): string | undefined {
-  const [, found] = /^\/o\/([^/]+)/.exec(path) ?? []
-  return found && decodeURIComponent(found)
+/** The organization of the address, `/o/{org}/…`. Empty where it names none: calls act at home then. */
+export function useOrganization(): string {
+  const [path] = useLocation()
+  const [, found = ''] = /^\/o\/([^/]+)/.exec(path) ?? []
+  return decode(found)
+}
+
+/** A part of an address as it was before it was encoded. One that nobody encoded stays as it is. */
+export function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /** Makes paths of the organization's views. */
