@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { common } from '../texts/common.ts'
 import { Forbidden, isForbidden, Problem, Quiet } from '../pieces/problem.tsx'
@@ -31,15 +32,19 @@ interface ListProps<Row> {
 
 /** A list in all its states: not there yet, old while the new one comes, empty, nothing matches, refused, forbidden. */
 export function List<Row>(props: ListProps<Row>) {
-  const { label, columns, rows, query, permission, empty, clear, pages } = props
+  const { label, columns, query, permission, empty, clear, pages } = props
+  // An error takes away the answer, and leaves what was shown.
+  const last = useRef(props.rows)
+  if (props.rows) last.current = props.rows
+  const rows = props.rows ?? (query.error ? last.current : undefined)
   if (isForbidden(query.error)) return <Forbidden permission={permission} />
-  const isOld = query.isPlaceholderData && query.isFetching
+  const isOld = (query.isPlaceholderData && query.isFetching) || (query.error !== null && rows !== undefined)
   return (
     <>
       {query.error && <Problem error={query.error} retry={() => query.refetch()} />}
       {rows?.length === 0 && !isOld && (clear ? <NoMatch clear={clear} /> : <Quiet>{empty}</Quiet>)}
       {(rows === undefined || rows.length > 0) && !(rows === undefined && query.error) && (
-        <table aria-label={label} aria-busy={isOld || rows === undefined}>
+        <table aria-label={label} aria-busy={query.isFetching && (isOld || rows === undefined)} data-old={isOld}>
           <thead>
             <tr>
               {columns.map(({ label, wide }) => (

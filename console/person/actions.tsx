@@ -5,11 +5,11 @@ import type { Method, Request } from '../api/sent.ts'
 import { readAgain, useMay } from '../api/queries.ts'
 import { Confirm } from '../pieces/confirm.tsx'
 import { Menu } from '../pieces/menu.tsx'
-import { say } from '../pieces/notices.tsx'
-import { sayError } from '../pieces/problem.tsx'
+import { say, sayProblem } from '../pieces/notices.tsx'
 import { nameOf } from '../people/about-person.tsx'
 import { useOrganization } from '../address/place.ts'
 import { RemovePerson } from './remove-person.tsx'
+import { common } from '../texts/common.ts'
 import { words } from './words.ts'
 
 type Act = { [M in Method]: Request<M> extends { userId?: string } ? M : never }[Method]
@@ -27,7 +27,7 @@ export function Actions({ user }: { user: UsersUser }) {
     await readAgain()
     say(done)
   }
-  const now = (method: Act, done: string) => void act(method, done).catch((error: Error) => say(sayError(error)))
+  const now = (method: Act, done: string) => void act(method, done).catch(sayProblem)
   const service = 'roster.users.v1.UserService'
   if (!mayWrite && !mayRemove) return null
   return (
@@ -40,7 +40,7 @@ export function Actions({ user }: { user: UsersUser }) {
           {words.lock}
         </button>
       )}
-      <Menu label={words.tabs}>
+      <Menu label={common.more}>
         {mayWrite && (
           <button onClick={() => now(`${service}/CreateInviteCode`, words.invited(name))}>{words.invite}</button>
         )}

@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import type { UsersDeleteUserResponse, UsersUser } from '#gen/console/api'
 import { write } from '../api/call.ts'
-import { cache, readAgain } from '../api/queries.ts'
+import { readAgain } from '../api/queries.ts'
 import { Confirm } from '../pieces/confirm.tsx'
 import { CopyButton } from '../pieces/copy-button.tsx'
 import { Dialog } from '../pieces/dialog.tsx'
@@ -18,18 +18,18 @@ export function RemovePerson({ user, onClose }: { user: UsersUser; onClose: () =
   const organization = useOrganization()
   const { userId = '' } = user
   const name = nameOf(user)
-  const act = async () =>
+  const isDone = useRef(false)
+  const act = async () => {
     setRemoved(await write('roster.users.v1.UserService/DeleteUser', { userId }, { organization }))
+    isDone.current = true
+  }
+  // After the removal the receipt takes the place of the question.
+  const close = () => {
+    if (!isDone.current) onClose()
+  }
   if (removed) return <Receipt userId={userId} removed={removed} onClose={onClose} />
   return (
-    // After the removal the receipt takes its place.
-    <Confirm
-      title={words.removeTitle(name)}
-      action={words.remove}
-      name={name}
-      act={act}
-      onClose={() => removed ?? onClose()}
-    >
+    <Confirm title={words.removeTitle(name)} action={words.remove} name={name} act={act} onClose={close}>
       {words.removeText}
     </Confirm>
   )
@@ -50,8 +50,8 @@ function Receipt({
   const [error, setError] = useState<Error>()
   const { receipt = '', forgetAt } = removed
   const leave = () => {
-    cache.clear()
     navigate(here('/people'))
+    void readAgain()
   }
   const restore = async () => {
     await write('roster.users.v1.UserService/RestoreUser', { userId }, { organization })

@@ -1,20 +1,26 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { lastWrite } from '../api/call.ts'
+import type { Sent } from '../api/sent.ts'
 import { createStore } from '../api/store.ts'
 import { common } from '../texts/common.ts'
 import { AsCall } from './as-call.tsx'
-import { lastWrite } from '../api/call.ts'
+import { sayError } from './problem.tsx'
 
-const notice = createStore<{ text: ComponentChildren } | undefined>(undefined)
+const notice = createStore<{ text: ComponentChildren; sent?: Sent | undefined } | undefined>(undefined)
 
-/** Says what was done. It stays for ten seconds, and does not take the focus. */
+/** Says what was just written, with the call that did it. It stays for ten seconds, and does not take the focus. */
 export function say(text: ComponentChildren): void {
-  notice.set({ text })
+  notice.set({ text, sent: lastWrite.get() })
+}
+
+/** Says why something was not done, where no form shows it. */
+export function sayProblem(error: Error): void {
+  notice.set({ text: sayError(error) })
 }
 
 export function Notices() {
   const shown = notice.use()
-  const sent = lastWrite.use()
   useEffect(() => {
     if (!shown) return
     const timer = setTimeout(() => {
@@ -28,7 +34,7 @@ export function Notices() {
       {shown && (
         <div class="notice">
           <span class="grow">{shown.text}</span>
-          {sent && <AsCall sent={sent} />}
+          {shown.sent && <AsCall sent={shown.sent} />}
           <button class="plain" aria-label={common.close} onClick={() => notice.set(undefined)}>
             ✕
           </button>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Redirect, Route, Switch, useLocation } from 'wouter-preact'
+import { matchRoute, Redirect, Route, Switch, useLocation, useRouter } from 'wouter-preact'
 import { announceSignIn } from '../api/interruption.ts'
 import { askSession, session, signInPath } from '../api/session.ts'
 import { UnsavedQuestion } from '../form/unsaved.tsx'
@@ -19,10 +19,15 @@ import { words } from './words.ts'
 export function Shell() {
   const person = session.use()
   const [path] = useLocation()
+  const { parser } = useRouter()
   const [error, setError] = useState<Error>()
   const isAlone = path === '/signed-in' || path === '/signed-out'
   useEffect(() => {
-    if (!isAlone) void open().catch(setError)
+    if (isAlone) return
+    // The file of the view comes beside the answer to who is signed in.
+    const found = views.find((view) => matchRoute(parser, `/o/:org${view.path}`, path)[0]) ?? views[0]!
+    found.load().catch(() => {})
+    open().catch(setError)
   }, [])
   if (isAlone) return <Alone path={path} />
   if (error) return <main id="main">{<Problem error={error} retry={() => location.reload()} />}</main>
@@ -39,7 +44,7 @@ export function Shell() {
           <Switch>
             {views.map((view) => (
               <Route key={view.path} path={`/o/:org${view.path}`}>
-                {(params) => <ViewOf view={view} params={params} />}
+                {(params) => <ViewOf key={params['org']} view={view} params={params} />}
               </Route>
             ))}
             <Route path="/o/:org">{({ org }) => <Redirect replace to={`/o/${org}${views[0]!.path}`} />}</Route>

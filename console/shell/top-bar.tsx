@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks'
 import { session, signOut } from '../api/session.ts'
-import { say } from '../pieces/notices.tsx'
+import { sayProblem } from '../pieces/notices.tsx'
 import { Avatar } from '../pieces/avatar.tsx'
 import { Menu } from '../pieces/menu.tsx'
-import { sayError } from '../pieces/problem.tsx'
 import { choose, language, languages, type Language } from '../texts/texts.ts'
 import { OrganizationSwitch } from './organization-switch.tsx'
 import { FindDialog } from './find.tsx'
@@ -38,7 +37,7 @@ export function TopBar() {
             {name}
           </button>
         ))}
-        <button onClick={() => void signOut().catch((error: Error) => say(sayError(error)))}>{words.signOut}</button>
+        <button onClick={() => void signOut().catch(sayProblem)}>{words.signOut}</button>
       </Menu>
       {isFinding && <FindDialog onClose={() => setFinding(false)} />}
     </header>

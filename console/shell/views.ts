@@ -12,18 +12,25 @@ export interface View {
   /** Without it the menu has no entry. */
   permission: string
   component: ComponentType<ViewProps>
+  /** Loads the file of the component. */
+  load: () => Promise<unknown>
 }
 
 export const groups = { directory: words.directory, access: words.access, signIn: words.signIn, events: words.events }
 
 /** Every view. A new one is a folder and a line here; its file is loaded when somebody goes there. */
 export const views: View[] = [
-  {
-    path: '/people',
-    menu: { group: 'directory', label: words.people, letter: 'p' },
-    permission: 'user.read',
-    component: lazy(() => import('../people/people.tsx')),
-  },
-  { path: '/people/new', permission: 'user.write', component: lazy(() => import('../people/add-person.tsx')) },
-  { path: '/people/:id/:tab?', permission: 'user.read', component: lazy(() => import('../person/person.tsx')) },
+  view('/people', 'user.read', () => import('../people/people.tsx'), {
+    group: 'directory',
+    label: words.people,
+    letter: 'p',
+  }),
+  view('/people/new', 'user.write', () => import('../people/add-person.tsx')),
+  view('/people/:id/:tab?', 'user.read', () => import('../person/person.tsx')),
 ]
+
+type Load = () => Promise<{ default: ComponentType<ViewProps> }>
+
+function view(path: string, permission: string, load: Load, menu?: View['menu']): View {
+  return { path, permission, load, component: lazy(load), ...(menu && { menu }) }
+}

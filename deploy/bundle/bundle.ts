@@ -33,15 +33,15 @@ const readAtRunTime = [
  */
 export async function bundle(folder: string, plugins: Plugin[] = []): Promise<void> {
   const draft = `${folder}.${process.pid}.new`
-  await buildConsole()
+  const [imported] = await Promise.all([
+    Promise.all(Object.entries(programs).map(([name, file]) => bundleProgram(name, join(root, file), draft, plugins))),
+    buildConsole(),
+  ])
   const read = globSync(readAtRunTime, { cwd: root })
   for (const file of read) {
     mkdirSync(dirname(join(draft, file)), { recursive: true })
     cpSync(join(root, file), join(draft, file))
   }
-  const imported = await Promise.all(
-    Object.entries(programs).map(([name, file]) => bundleProgram(name, join(root, file), draft, plugins)),
-  )
   writeFileSync(join(draft, 'LICENSES.txt'), licences(root, [...imported.flat(), ...consolePackages(), ...read]))
   rmSync(folder, { recursive: true, force: true })
   renameSync(draft, folder)

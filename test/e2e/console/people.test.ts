@@ -64,6 +64,7 @@ describe.skipIf(withoutChromium)(`the list of people in Chromium${withoutChromiu
     held.resolve()
     await page.getByRole('alert').filter({ hasText: 'Something failed.' }).waitFor()
     expect(await page.getByRole('alert').textContent()).toContain('r-17')
+    expect(await table.locator('tbody tr').count()).toBe(4)
     await page.unroute('**/roster.users.v1.UserService/SearchUsers')
     await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByRole('alert').waitFor({ state: 'detached' })

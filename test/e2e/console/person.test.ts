@@ -111,7 +111,7 @@ describe.skipIf(withoutChromium)(`a person in Chromium${withoutChromium}`, () =>
 
   test('a person is removed by typing the name, and the receipt is shown', async () => {
     const { page, userId } = await open()
-    await page.getByRole('button', { name: 'About this person' }).click()
+    await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('button', { name: 'Remove …' }).click()
     const remove = page.getByRole('dialog').getByRole('button', { name: 'Remove …' })
     await page.getByLabel('Type “Grace Hopper” to go on.').fill('Grace')
