@@ -3,6 +3,7 @@ import { Forbidden, isForbidden, Problem, Quiet } from '../pieces/problem.tsx'
 import { Time } from '../pieces/time.tsx'
 import { texts } from '../texts/texts.ts'
 import { sayEvent } from './say-event.ts'
+import { useNames } from './use-names.ts'
 
 const t = texts({ by: 'by', details: 'Event' }, { by: 'von', details: 'Ereignis' })
 
@@ -15,6 +16,7 @@ interface HistoryProps {
 
 /** Events as a line of time. Behind each is the event itself. */
 export function History({ events, query, permission, empty }: HistoryProps) {
+  const nameOf = useNames((events ?? []).map(({ actor }) => actor))
   if (isForbidden(query.error)) return <Forbidden permission={permission} />
   return (
     <>
@@ -26,7 +28,7 @@ export function History({ events, query, permission, empty }: HistoryProps) {
             {sayEvent(event)}
             <small>
               <Time at={event.time} />
-              {event.actor && ` · ${t.by} ${event.actor}`}
+              {event.actor && ` · ${t.by} ${nameOf(event.actor)}`}
               {event.requestId && (
                 <>
                   {' · '}

@@ -124,6 +124,26 @@ describe.skipIf(withoutChromium)(`the shell of the console in Chromium${withoutC
     await menu.waitFor({ state: 'hidden' })
   })
 
+  test('a file that a newer release has taken away loads the page again, once', async () => {
+    const { userId } = await newHuman(organization, { profile: { firstName: 'A', lastName: 'B', displayName: 'A B' } })
+    const { page } = await openConsole(browser, owner, '/people')
+    let asked = 0
+    await page.route('**/ui/console/assets/person.*.js', (route) => {
+      asked += 1
+      return asked === 1 ? route.fulfill({ status: 404 }) : route.continue()
+    })
+    await page.locator(`a[href$="${userId}"]`).click()
+    await page.getByRole('heading', { level: 1, name: 'A B' }).waitFor()
+    expect(asked).toBe(2)
+    await page.unroute('**/ui/console/assets/person.*.js')
+    await page.route('**/ui/console/assets/person.*.js', (route) => route.fulfill({ status: 404 }))
+    let loads = 0
+    page.on('load', () => (loads += 1))
+    await page.reload()
+    await page.waitForLoadState('networkidle')
+    expect(loads).toBe(1)
+  })
+
   test('nothing that somebody has stored becomes markup', async () => {
     const evil = `"><img src=x onerror=alert(1)><script>alert(1)</script>`
     const { userId } = await newHuman(organization, {
