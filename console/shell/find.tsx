@@ -28,7 +28,10 @@ export function FindDialog({ onClose }: { onClose: () => void }) {
 
 function useEverything(text: string) {
   const here = useHere()
-  const people = useRead('roster.users.v1.UserService/SearchUsers', peopleFound(text, { limit: 8 }))
+  const people = useRead(
+    'roster.users.v1.UserService/SearchUsers',
+    peopleFound(text, { limit: 8, sortingColumn: 'USER_FIELD_NAME_DISPLAY_NAME' }),
+  )
   const organizations = useOrganizations(text)
   const options: Option[] = [
     ...(people.data?.users ?? []).map((user) => ({

@@ -85,7 +85,7 @@ describe.skipIf(withoutChromium)(`a person in Chromium${withoutChromium}`, () =>
     expect(await page.getByLabel('Nickname').inputValue()).toBe('unsaved')
     await page.getByRole('link', { name: 'History' }).click()
     await page.getByRole('button', { name: 'Leave' }).click()
-    await page.getByText('Added').waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'Added' }).waitFor()
   })
 
   test('a person is locked and unlocked, and both are in the history', async () => {
@@ -123,7 +123,9 @@ describe.skipIf(withoutChromium)(`a person in Chromium${withoutChromium}`, () =>
     await expectAccessible(page)
     await page.getByRole('button', { name: 'To the people' }).click()
     await page.getByRole('heading', { name: 'People' }).waitFor()
-    expect((await call('GetUser', { userId }, admin(organization))).error).toMatchObject({ reason: 'USER_NOT_FOUND' })
+    expect((await call('GetUser', { userId }, admin(organization))).error).toMatchObject({
+      details: [{ reason: 'USER_NOT_FOUND' }],
+    })
   })
 
   test.each(['', '/access', '/sign-in', '/history'])('the tab %s is accessible, and fits 360 pixels', async (tab) => {
