@@ -41,16 +41,15 @@ test('the first view takes at most 90 KB of script in four requests, whichever i
   }
 })
 
-test('each further view takes at most 25 KB; the picker, which they share, at most 30', () => {
+test('each further view takes at most 25 KB', () => {
   const first = shell()
   for (const view of views()) {
     const more = scripts(view, first).slice(first.length)
-    const most = view === 'form/picker.tsx' ? 30 : 25
-    expect(sizeOf(more), `the size of ${view}`).toBeLessThanOrEqual(most * kilobyte)
+    expect(sizeOf(more), `the size of ${view}`).toBeLessThanOrEqual(25 * kilobyte)
   }
 })
 
-test('every script and style is there in brotli and gzip, and none of them is large enough for a second look', () => {
+test('every script and style is there in brotli and gzip', () => {
   const files = Object.values(chunks).flatMap(({ file, css = [] }) => [file, ...css])
   for (const file of files.filter((name) => /\.(js|css)$/.test(name)))
     for (const ending of ['.br', '.gz']) expect(existsSync(join(folder, file + ending)), file + ending).toBe(true)

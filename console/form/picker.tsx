@@ -1,6 +1,4 @@
-import * as combobox from '@zag-js/combobox'
-import { normalizeProps, useMachine } from '@zag-js/preact'
-import { useId, useMemo, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { useSoon } from '../list/use-soon.ts'
 import { common } from '../texts/common.ts'
 
@@ -20,43 +18,95 @@ interface PickerProps {
   autofocus?: boolean
 }
 
-/** Finds an object by typing. The server searches, once typing pauses. */
+/**
+ * Finds an object by typing. The server searches, once typing pauses. It is a combobox with a list, as the ARIA Authoring
+ * Practices describe it: the focus stays in the input, which names the option that Enter picks.
+ */
 export default function Picker({ label, useOptions, onPick, placeholder, autofocus = false }: PickerProps) {
+  const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  const list = useRef<HTMLUListElement>(null)
   const [text, setText] = useState('')
-  const { options = [], isFetching } = useOptions(useSoon(text))
-  const collection = useMemo(
-    () => combobox.collection({ items: options, itemToValue: ({ id }) => id, itemToString: ({ label }) => label }),
-    [options],
-  )
-  const service = useMachine(combobox.machine, {
-    id: useId(),
-    collection,
-    autoFocus: autofocus,
-    openOnClick: true,
-    inputBehavior: 'autohighlight',
-    selectionBehavior: 'clear',
-    onInputValueChange: ({ inputValue }) => setText(inputValue),
-    onValueChange: ({ items }) => {
-      const [picked] = items as Option[]
-      if (picked) onPick(picked)
-    },
-  })
-  const api = combobox.connect(service, normalizeProps)
+  const [isOpen, setOpen] = useState(false)
+  const [at, setAt] = useState(0)
+  // Enter was pressed before the answer to what was typed had come.
+  const [isWanted, setWanted] = useState(false)
+  const soon = useSoon(text)
+  const { options = [], isFetching } = useOptions(soon)
+  const isOld = soon !== text || isFetching
+  const active = Math.min(at, options.length - 1)
+  useEffect(() => {
+    if (autofocus) input.current?.focus()
+  }, [])
+  useEffect(() => {
+    if (!isWanted || isOld) return
+    setWanted(false)
+    if (options[0]) pick(options[0])
+  }, [isWanted, isOld])
+  useEffect(() => list.current?.children[active]?.scrollIntoView({ block: 'nearest' }), [active])
+
+  function onKeyDown(event: KeyboardEvent) {
+    const { key } = event
+    const moved = { ArrowDown: isOpen ? active + 1 : active, ArrowUp: active - 1 }[key]
+    if (moved !== undefined) {
+      setOpen(true)
+      setAt((moved + options.length) % Math.max(options.length, 1))
+    } else if (key === 'Enter' && isOpen && isOld) setWanted(true)
+    else if (key === 'Enter' && isOpen && options[active]) pick(options[active])
+    // The next Esc is the dialog's.
+    else if (key === 'Escape' && isOpen) setOpen(false)
+    else return
+    event.preventDefault()
+  }
+
+  function pick(option: Option) {
+    setOpen(false)
+    setText('')
+    onPick(option)
+  }
+
+  const optionId = (index: number) => `${id}-${index}`
   return (
-    <div {...api.getRootProps()} class="picker">
-      <label {...api.getLabelProps()}>{label}</label>
-      <div {...api.getControlProps()}>
-        <input {...api.getInputProps()} maxLength={200} placeholder={placeholder} />
-      </div>
-      <div {...api.getPositionerProps()} class="options">
-        <ul {...api.getContentProps()} aria-busy={isFetching}>
-          {options.map((option) => (
-            <li key={option.id} {...api.getItemProps({ item: option })}>
+    <div class="picker" onFocusOut={() => setOpen(false)}>
+      <label for={id}>{label}</label>
+      <input
+        ref={input}
+        id={id}
+        role="combobox"
+        autocomplete="off"
+        spellcheck={false}
+        aria-autocomplete="list"
+        aria-expanded={isOpen}
+        aria-controls={`${id}-list`}
+        aria-activedescendant={isOpen && options[active] ? optionId(active) : undefined}
+        maxLength={200}
+        placeholder={placeholder}
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value)
+          setAt(0)
+          setWanted(false)
+          setOpen(true)
+        }}
+        onClick={() => setOpen(true)}
+        onKeyDown={onKeyDown}
+      />
+      {/* The mouse takes no focus away from the input. */}
+      <div class="options" hidden={!isOpen} onMouseDown={(event) => event.preventDefault()}>
+        <ul ref={list} id={`${id}-list`} role="listbox" aria-label={label} aria-busy={isFetching}>
+          {options.map((option, index) => (
+            <li
+              key={option.id}
+              id={optionId(index)}
+              role="option"
+              aria-selected={index === active}
+              onClick={() => pick(option)}
+            >
               {option.label} {option.note && <small>{option.note}</small>}
             </li>
           ))}
-          {options.length === 0 && <li class="quiet">{isFetching ? common.loading : common.nothingMatches}</li>}
         </ul>
+        <p role="status">{options.length > 0 ? '' : isFetching ? common.loading : common.nothingMatches}</p>
       </div>
     </div>
   )

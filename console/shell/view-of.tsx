@@ -1,5 +1,5 @@
 import { Suspense } from 'preact/compat'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { useMay } from '../api/queries.ts'
 import { Forbidden } from '../pieces/problem.tsx'
@@ -9,33 +9,45 @@ import type { View } from './views.ts'
 /** Shows a view, once its file is there; or which permission it needs. */
 export function ViewOf({ view, params }: ViewProps & { view: View }) {
   const may = useMay(view.permission)
-  const ref = useFocusOnHeading()
+  useFocusOnHeading()
   if (may === false) return <Forbidden permission={view.permission} />
   const Component = view.component
   return (
-    <div ref={ref}>
-      <Suspense fallback={null}>
-        <Component params={params} />
-      </Suspense>
-    </div>
+    <Suspense fallback={null}>
+      <Component params={params} />
+    </Suspense>
   )
 }
 
-// A reader of the screen hears where they are. The first page has its own beginning.
+let shown: string | undefined
+
+// A reader of the screen hears where they are. The first page has its own beginning, and a tab is a part of its page.
 function useFocusOnHeading() {
-  const ref = useRef<HTMLDivElement>(null)
   const [path] = useLocation()
-  const isFirst = useRef(true)
   useEffect(() => {
-    if (isFirst.current) {
-      isFirst.current = false
-      return
-    }
-    const heading = ref.current?.querySelector('h1')
-    if (!heading || document.querySelector('dialog[open]')) return
-    heading.tabIndex = -1
-    heading.focus({ preventScroll: true })
+    const page = path.split('/').slice(0, 5).join('/')
+    const isAnother = shown !== undefined && shown !== page
+    shown = page
+    if (!isAnother) return
     scrollTo(0, 0)
+    return onceThere('#main h1', (heading) => {
+      if (document.querySelector('dialog[open]')) return
+      heading.tabIndex = -1
+      heading.focus({ preventScroll: true })
+    })
   }, [path])
-  return ref
+}
+
+// The view comes once its file and what it reads are there.
+function onceThere(selector: string, act: (element: HTMLElement) => void) {
+  const look = () => {
+    const found = document.querySelector<HTMLElement>(selector)
+    if (!found) return
+    observer.disconnect()
+    act(found)
+  }
+  const observer = new MutationObserver(look)
+  observer.observe(document.body, { childList: true, subtree: true })
+  look()
+  return () => observer.disconnect()
 }

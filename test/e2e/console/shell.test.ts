@@ -97,6 +97,21 @@ describe.skipIf(withoutChromium)(`the shell of the console in Chromium${withoutC
       await page.getByRole('heading', { level: 1, name: 'Hedy Lamarr' }).waitFor()
       await page.goBack()
     }
+    // Enter picks what was typed, and not what was shown before.
+    await page.getByRole('heading', { level: 1, name: 'People' }).waitFor()
+    await page.keyboard.press('/')
+    await page.getByRole('combobox', { name: 'Find' }).waitFor()
+    await page.keyboard.type('lamarr')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Hedy Lamarr' }).waitFor()
+    // Esc closes the list, then the dialog.
+    await page.keyboard.press('/')
+    await page.keyboard.type('h')
+    await page.getByRole('listbox').getByRole('option').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('listbox').waitFor({ state: 'hidden' })
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(faults).toEqual([])
   })
 
