@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -59,13 +58,14 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const streamGuard = createStreamGuard(config, clock)
   const stopping = new AbortController()
   const { UNDER_WAY_BYTES: inAll, UNDER_WAY_BYTES_PER_CONNECTION: perConnection } = config
+  const findConsole = readConsole()
   const gateway: Gateway = {
     config,
     nats,
     log,
     authenticator,
     consoleSessions: createConsoleSessions(nats),
-    hasConsole: existsSync(new URL('../../console/dist/index.html', import.meta.url)),
+    hasConsole: findConsole('/ui/console') !== undefined,
     clientAddresses: createClientAddresses(config.TRUSTED_PROXIES, log),
     rates,
     streamGuard,
@@ -91,7 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const pages = new Map([['/', ui.get('/ui/')!], ...ui, ...describeApi(config.PUBLIC_URL)])
   const password = config.MAIL_BOUNCES_PASSWORD
   const providerReports = password === undefined ? undefined : createProviderReports(gateway, password)
-  const handle = createHttpHandler({ gateway, cors, pages, console: readConsole(), readiness, providerReports })
+  const handle = createHttpHandler({ gateway, cors, pages, console: findConsole, readiness, providerReports })
   const handleInOrder = inOrder(handle)
   http.on('request', handleInOrder).on('checkExpectation', handleInOrder)
   const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
 import type { ExampleHuman } from '../../examples/people.ts'
 
@@ -20,7 +20,7 @@ export interface ConsolePage {
 /** Opens the console as a person, at a path below the one of the organization. */
 export async function openConsole(
   browser: Browser,
-  person: ExampleHuman & { token: string },
+  person: ExampleHuman,
   path: string,
   options: BrowserContextOptions = {},
 ): Promise<ConsolePage> {
@@ -41,7 +41,8 @@ export async function openConsole(
     const [, name] = /\/roster\.[\w.]+\/(\w+)$/.exec(request.url()) ?? []
     if (name) calls.push(name)
   })
-  await withBearer(page, person)
+  await signIn(page, person)
+  calls.length = 0
   const goto = async (to: string) => {
     await page.goto(`${url}/ui/console/o/${person.organization}${to}`)
     await page.locator('h1, .quiet').first().waitFor()
@@ -50,23 +51,20 @@ export async function openConsole(
   return { page, faults, calls, goto }
 }
 
-async function withBearer(page: Page, { userId, userName, organization, token }: ExampleHuman & { token: string }) {
-  const hour = new Date(Date.now() + 3_600_000).toISOString()
-  const session = {
-    session: 'test',
-    userId,
-    displayName: userName,
-    loginName: userName,
-    organizationId: organization,
-    hasRole: true,
-    freshUntil: hour,
-    endsAt: hour,
-  }
-  await page.route('**/ui/console/session', (route) => route.fulfill({ json: session }))
-  await page.route(/\/roster\.[\w.]+\/\w+$/, (route) => {
-    const { 'roster-console-session': _, ...headers } = route.request().headers()
-    return route.continue({ headers: { ...headers, authorization: `Bearer ${token}` } })
-  })
+// A person signs in once in a file: a password takes its time.
+const cookies = new Map<string, Awaited<ReturnType<BrowserContext['cookies']>>>()
+
+async function signIn(page: Page, { userId, userName, password }: ExampleHuman) {
+  const known = cookies.get(userId)
+  if (known) return page.context().addCookies(known)
+  await page.goto(`${inject('roster').url}/ui/console/o/any/people`)
+  await page.locator('[name=login_name]').fill(userName)
+  await page.locator('[name=password]').fill(password)
+  await page.keyboard.press('Enter')
+  // Back where it began, which is an organization that nobody has.
+  await page.waitForURL('**/ui/console/o/any/people')
+  await page.locator('.quiet').waitFor()
+  cookies.set(userId, await page.context().cookies())
 }
 
 /** Expects that axe finds nothing in what is shown. */

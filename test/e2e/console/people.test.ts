@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openChromium, withoutChromium } from '#test/support/chromium'
 import { call } from '../clients/encodings.ts'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
+import { newProject } from '../../examples/projects.ts'
 import { expectAccessible, openConsole } from './console-page.ts'
 
 let browser: Browser
@@ -99,6 +100,8 @@ describe.skipIf(withoutChromium)(`the list of people in Chromium${withoutChromiu
 
   test('who may not read people is told which permission it takes, and the menu has no entry', async () => {
     const nobody = await newMember(organization, [])
+    const member = { projectId: await newProject(organization), userId: nobody.userId, roles: ['PROJECT_OWNER'] }
+    ok(await call('AddProjectMember', member, admin(organization)))
     const { page } = await openConsole(browser, nobody, '/people')
     await page.getByText('It needs the permission user.read').waitFor()
     expect(await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'People' }).count()).toBe(0)
