@@ -83,9 +83,9 @@ test('a code comes back with its facts, by what it is bound to or by its id, and
 
 test('a code counts for its user, its purpose and its browser alone', async () => {
   const [bound, unbound] = [newBinding({ browserId: randomUUID() }), newBinding()]
-  await keep(bound)
+  const codeId = await keep(bound)
   await keep(unbound)
-  const { userId, purpose } = bound
+  const { userId, purpose, browserId } = bound
   const others = [
     { ...bound, userId: unbound.userId },
     { ...bound, purpose: unbound.purpose },
@@ -97,8 +97,12 @@ test('a code counts for its user, its purpose and its browser alone', async () =
     expect(await find(binding)).toBeUndefined()
     expect(await countTry(users, kind, binding)).toBeUndefined()
   }
+  // Whoever names it by its id has to be in its place as well.
+  for (const place of [{ purpose: unbound.purpose, browserId }, { purpose, browserId: randomUUID() }, { purpose }])
+    expect(await countTry(users, kind, { codeId, ...place })).toBeUndefined()
   expect(await find(bound)).toMatchObject({ tries: 0 })
   expect(await find(unbound)).toMatchObject({ tries: 0 })
+  expect(await countTry(users, kind, { codeId, purpose, browserId })).toMatchObject({ userId, tries: 1 })
 })
 
 test('a further code replaces the one before it, with tries of its own, also where many are made at once', async () => {
