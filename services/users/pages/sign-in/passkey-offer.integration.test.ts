@@ -2,9 +2,12 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { IssueTokenRequest as codec } from '#gen/roster/users/v1/oauth_service'
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { readNow } from '#lib/database/database'
 import type { User } from '../../directory/events/user.ts'
 import { redirectUri, told } from '../../openid/authorization/testing/visitors.ts'
 import { issueToken } from '../../openid/operations/issue-token.ts'
+import { makeChallenge } from '../../sessions/factors/passkey/challenge.ts'
+import { factors } from '../../sessions/factors/registry.ts'
 import { addApp } from '../../sessions/factors/testing/second-factors.ts'
 import { Authenticator, type CreationOptions, type Lies } from '../../sessions/factors/passkey/testing/authenticator.ts'
 import {
@@ -17,6 +20,7 @@ import {
   openWorld,
   origin,
   type Person,
+  reasonOf,
   users,
   Visitor,
   withPasskey,
@@ -136,6 +140,16 @@ describe('after a complete sign-in with a password', () => {
     expect(isIn(await arrive().enter(other))).toBe(true)
   })
 
+  test('none is offered where a mailed code set the password: the mailbox alone adds nothing', async () => {
+    const person = await newPerson()
+    await users.store.execute({
+      aggregate: { type: 'user', id: person.userId },
+      call: call(),
+      decide: () => ({ events: [{ type: 'password.changed', payload: { byMail: true } }], answer: undefined }),
+    })
+    expect(isIn(await arrive().enter(person))).toBe(true)
+  })
+
   test('none is offered where a trusted browser stood in for a factor, but where that was checked now', async () => {
     await allow({ allowPasskeys: true, trustedBrowserDays: 10 })
     const person = await newPerson()
@@ -205,5 +219,17 @@ describe('a passkey that was made without a touch', () => {
     page = await visitor.pass(page, authenticator.get(asked(page)))
     expect(await amrOf(page)).toEqual(['pop', 'user', 'mfa'])
     expect((await passkeysOf(person))[0]!.conditional).toBeUndefined()
+  })
+
+  test('is no second factor by a touch alone, until its authenticator has made sure of the person', async () => {
+    const { person, authenticator } = await withConditional()
+    const binding = { for: 'session', sessionId: 'a-session', userId: person.userId } as const
+    const prove = async (lies?: Lies) => {
+      const challenge = makeChallenge(users.keys, binding, { verifies: false }, await readNow(users.sql))
+      const text = JSON.stringify(authenticator.get({ challenge }, lies))
+      return reasonOf(factors.passkey.check(users, { loginName: '', text, asked: { binding } }, call()))
+    }
+    const tries = [await prove({ uv: false }), await prove(), await prove({ uv: false })]
+    expect(tries).toEqual(['PASSKEY_UNVERIFIED', 'in', 'in'])
   })
 })
