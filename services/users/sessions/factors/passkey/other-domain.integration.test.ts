@@ -6,7 +6,7 @@ import { told } from '../../../openid/authorization/testing/visitors.ts'
 import { checkCode } from '../../../pages/operations/check-code.ts'
 import type { TestUsers } from '../../../testing/test-users.ts'
 import { listAuthenticationMethodTypes } from '../../operations/list-authentication-method-types.ts'
-import { setPolicy } from '../testing/second-factors.ts'
+import { addApp, setPolicy } from '../testing/second-factors.ts'
 import { allow, call, closeWorld, openWorld, users, Visitor, withPasskey } from './testing/world.ts'
 
 /** The same people, once the domain is another one. */
@@ -38,6 +38,14 @@ test('a passkey of another domain proves nothing, and its person sets up nothing
   // Who knows the password would else have another factor.
   page = await visitor.act(page, 'set-up')
   expect(page.answer?.$case).toBe('passkey')
+})
+
+test('who has an app beside it is asked for that alone', async () => {
+  const { person } = await withPasskey()
+  await addApp(users, person as Parameters<typeof addApp>[1])
+  const visitor = new Guest(moved)
+  const page = await visitor.signIn(await visitor.begin(), person.userName)
+  expect(page.answer).toMatchObject({ $case: 'factorCode', value: { ways: [] } })
 })
 
 test('nor is it what a request asks for, nor among the methods of its user', async () => {
