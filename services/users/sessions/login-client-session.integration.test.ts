@@ -117,3 +117,19 @@ test('a whole session adds one where nobody demands it, as the account page does
   // It lacks the new one now.
   expect(await reasonOf(addOTPEmail.handle(users, person, byLogin()))).toBe(notFresh)
 })
+
+test('a session that a mailed code began adds nothing, until another factor of the person was checked in it', async () => {
+  const person = await newPerson(users)
+  await setPolicy(users, { allowMailedCodes: true, allowUsernamePassword: false }, 'acme')
+  const begun = await begin(person)
+  const otpEmail = { delivery: { $case: 'returnCode', value: {} } }
+  const { otpEmail: code } = (await set(users, begun, { otpEmail })).challenges!
+  const proved = { ...begun, password: '', otpEmailCode: code!, lifetime: undefined }
+  const whole = await setSession.handle(users, proved, byLogin())
+  expect(whole.missingFactors).toEqual([])
+  expect(await setUp(person)).toBe(notFresh)
+  const app = await addApp(users, person)
+  const { sessionToken } = whole
+  expect(await reasonOf(set(users, { ...begun, sessionToken }, { totpCode: await app.code(1) }))).toBe('in')
+  expect(await reasonOf(addOTPEmail.handle(users, person, byLogin()))).toBe('in')
+})
