@@ -251,7 +251,10 @@ describe('a sign-in by pages', () => {
     }
     const [a, b, c] = [await asks(ofPolicy), await asks(moved), await asks(locked)]
     await setPolicy(users, {})
+    const { cookie } = a.visitor
     expect(said(await a.visitor.enter(a.page, a.code))).toContain('sign-in')
+    // No session began with it, which a password would complete.
+    expect(a.visitor.cookie).toBe(cookie)
     await setPolicy(users, byMail)
     const email = {
       userId: moved.userId,
@@ -361,6 +364,10 @@ describe('passwords, where mailed codes serve', () => {
     await setPolicy(users, {})
     expect(await holder({ ...byCode, ...whole })).toBe('TOKEN_INVALID')
     expect(await holder(session)).toBe('in')
+    // The mailbox is no second factor of the one that it began.
+    await addOTPEmail.handle(users, { userId: person.userId }, administrator())
+    const otpEmailCode = await returned({ ...byCode, ...whole })
+    expect(await reasonOf(set(users, { ...byCode, ...whole }, { otpEmailCode }))).toBe('FACTOR_NOT_AVAILABLE')
   })
 })
 
@@ -395,6 +402,25 @@ describe('a session by the API', () => {
     expect(await reasonOf(returned(begun, application))).toBe('PERMISSION_DENIED')
     await setPolicy(users, {})
     expect(await reasonOf(returned(begun))).toBe('FACTOR_NOT_AVAILABLE')
+  })
+
+  test('is not opened by whoever set the address or saw the code, once the person has a role beyond theirs', async () => {
+    Object.assign(roles, { root: ['IAM_OWNER'], manager: ['IAM_USER_MANAGER'] })
+    const manager = () => ({
+      ...call(),
+      caller: { ...call().caller, userId: 'manager', instanceRoles: roles['manager']! },
+    })
+    const [seen, moved] = [await newPerson(), await newPerson()]
+    const sessions = [await halfDone(seen), await halfDone(seen)] as const
+    const codes = [await returned(sessions[0], manager()), await returned(sessions[1])] as const
+    const verification = { $case: 'isVerified', value: true }
+    const email = { userId: moved.userId, email: `new-${moved.email}`, verification }
+    await setEmail.handle(users, email as never, manager())
+    expect(await reasonOf(returned(await halfDone(moved)))).toBe('in')
+    for (const { userId } of [seen, moved]) roles[userId] = ['IAM_OWNER']
+    expect(await reasonOf(set(users, sessions[0], { otpEmailCode: codes[0] }))).toBe('CODE_INVALID')
+    expect(await reasonOf(set(users, sessions[1], { otpEmailCode: codes[1] }))).toBe('in')
+    expect(await reasonOf(returned(await halfDone(moved)))).toBe('FACTOR_NOT_AVAILABLE')
   })
 
   test('has five tries of a code, and others’ tries do not hold the person up', async () => {
