@@ -47,9 +47,9 @@ export function Shell() {
                 {(params) => <ViewOf key={params['org']} view={view} params={params} />}
               </Route>
             ))}
-            <Route path="/o/:org">{({ org }) => <Redirect replace to={`/o/${org}${views[0]!.path}`} />}</Route>
+            <Route path="/o/:org">{({ org }) => <Redirect replace to={firstView(org)} />}</Route>
             <Route path="/">
-              <Redirect replace to={`/o/${encodeURIComponent(person.organizationId)}`} />
+              <Redirect replace to={firstView(encodeURIComponent(person.organizationId))} />
             </Route>
             <Route>
               <Quiet>{common.notFound}</Quiet>
@@ -63,6 +63,10 @@ export function Shell() {
       <Shortcuts />
     </div>
   )
+}
+
+function firstView(organization: string): string {
+  return `/o/${organization}${views[0]!.path}`
 }
 
 async function open() {

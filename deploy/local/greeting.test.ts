@@ -32,7 +32,8 @@ describe('the printed lines are bash', () => {
 test('it names the administrator with the password, and the pages', () => {
   const text = greeting(at)
   expect(text).toMatch(/administrator +admin, with the password pass-word +\(\.roster\/admin-password, /)
-  for (const page of ['8080/ui/account', '8080/docs', '8025']) expect(text).toContain(`http://localhost:${page}`)
+  for (const page of ['8080/ui/console', '8080/ui/account', '8080/docs', '8025'])
+    expect(text).toContain(`http://localhost:${page}`)
 })
 
 test('it suggests a second factor for administrators, and where that is described', () => {

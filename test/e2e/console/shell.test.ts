@@ -52,6 +52,15 @@ test('the shell is never stored, and nothing in it runs but files of its origin'
 })
 
 describe.skipIf(withoutChromium)(`the shell of the console in Chromium${withoutChromium}`, () => {
+  test('an administrator who opens the address of Roster lands on the people of the own organization', async () => {
+    const { page } = await openConsole(browser, owner, '/people')
+    for (const path of ['/', '/ui/console', `/ui/console/o/${organization}`]) {
+      await page.goto(url + path)
+      await page.getByRole('heading', { name: 'People' }).waitFor()
+      expect(page.url()).toBe(`${url}/ui/console/o/${organization}/people`)
+    }
+  })
+
   test('everything works by the keyboard alone', async () => {
     const displayName = 'Katherine Johnson'
     const ada = await newHuman(organization, { profile: { firstName: 'Katherine', lastName: 'Johnson', displayName } })
