@@ -27,6 +27,7 @@ const kinds = {
   // It is entered where it was asked for, so there is no link.
   [MailKind.MAIL_KIND_REGISTRATION]: { name: 'registration', shows: ['code', 'validFor'], ofStrangers: true },
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: { name: 'already-registered', shows: ['host', 'url'] },
+  [MailKind.MAIL_KIND_ALREADY_REGISTERED_BY_CODE]: { name: 'already-registered-by-code', shows: ['host'] },
   [MailKind.MAIL_KIND_OTP_EMAIL]: { name: 'otp-email', shows: ['code', 'validFor'] },
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: { name: 'otp-email-link', shows: ofCodes },
   // A stranger may ask for it, and has not typed the name that stands in it.

@@ -101,6 +101,12 @@ describe.each(['en', 'de'])('the mails of a registration in %s', (language) => {
     const [, button] = /<a href="[^"]*" style="[^"]*inline-block[^"]*">([^<]*)</.exec(known.html)!
     expect(button).toBe(language === 'en' ? 'Choose a new password' : 'Neues Passwort wählen')
   })
+
+  it('say that a code serves where people sign in by it, without a link or a code', () => {
+    const { text, html } = mails.render(language, { ...common, kind: 'already-registered-by-code', url: '' })
+    expect(text).toMatch(/email you a code|Code per E-Mail/)
+    expect(text + html).not.toMatch(/:\/\/|<a |\b[2-9A-HJ-NP-Z]{6}\b/)
+  })
 })
 
 describe('the time that a code is valid', () => {

@@ -25,8 +25,9 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_NEW_SIGN_IN]: signInMail,
   [MailKind.MAIL_KIND_ACCOUNT_REMOVED]: removalMail,
   [MailKind.MAIL_KIND_REGISTRATION]: registrationMail,
-  // It goes out in place of that one.
+  // These go out in place of that one.
   [MailKind.MAIL_KIND_ALREADY_REGISTERED]: registrationMail,
+  [MailKind.MAIL_KIND_ALREADY_REGISTERED_BY_CODE]: registrationMail,
   [MailKind.MAIL_KIND_OTP_EMAIL]: otpEmailMail,
   [MailKind.MAIL_KIND_OTP_EMAIL_LINK]: otpEmailMail,
   [MailKind.MAIL_KIND_SIGN_IN_CODE]: signInCodeMail,

@@ -7,6 +7,7 @@ import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kin
 import { isUnsent } from '../../directory/email/unsent-mails.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { findHolder } from './address-holder.ts'
 import { findRegistration, mailKind } from './registration.ts'
 
@@ -39,14 +40,18 @@ export const registrationMail: KindOfMail = {
         displayName: `${givenName} ${familyName}`,
         kind: MailKind.MAIL_KIND_UNSPECIFIED,
       }
-    const profile = (await findUserById(context, holder))?.state.human?.profile
+    const user = await findUserById(context, holder)
+    const profile = user?.state.human?.profile
+    // Of the organization that has the account, which decides of a new password, too.
+    const { factors } = await loadLoginPolicy(context, user?.organizationId ?? organizationId)
+    const isByCode = factors.includes('mailed-code')
     return {
       ...common,
       code: '',
-      url: pageLink(context.config, '/ui/forgot-password', organizationId),
+      url: isByCode ? '' : pageLink(context.config, '/ui/forgot-password', organizationId),
       preferredLanguage: profile?.preferredLanguage || preferredLanguage,
       displayName: profile?.displayName ?? '',
-      kind: MailKind.MAIL_KIND_ALREADY_REGISTERED,
+      kind: isByCode ? MailKind.MAIL_KIND_ALREADY_REGISTERED_BY_CODE : MailKind.MAIL_KIND_ALREADY_REGISTERED,
     }
   },
   // There is no user who could have an event.

@@ -233,6 +233,21 @@ describe('an address that has an account', () => {
     expect(await peopleOf(email)).toHaveLength(1)
   })
 
+  test('whose people sign in by mailed codes: the mail has no link to a password, whatever the policy of the request', async () => {
+    const email = await known('other')
+    const byCode = { allowMailedCodes: true, allowUsernamePassword: false }
+    const mailFor = async (organizationId: string) => {
+      await setPolicy(users, organizationId, true, byCode)
+      const browser = newcomer()
+      const mail = await browser.mailOf(await browser.ask(email))
+      await setPolicy(users, organizationId, true)
+      return { kind: mail!.kind, hasLink: mail!.url !== '', code: mail!.code }
+    }
+    const { MAIL_KIND_ALREADY_REGISTERED: byPassword, MAIL_KIND_ALREADY_REGISTERED_BY_CODE: kind } = MailKind
+    expect(await mailFor('other')).toEqual({ kind, hasLink: false, code: '' })
+    expect(await mailFor('owner')).toEqual({ kind: byPassword, hasLink: true, code: '' })
+  })
+
   test('also in another organization, unless the request names one', async () => {
     const email = await known('other')
     const kindFor = async (parameters: object) => {

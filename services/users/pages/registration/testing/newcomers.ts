@@ -14,8 +14,13 @@ export const password = 'a new password'
 export const newAddress = () => `${randomUUID()}@example.com`
 
 /** Says whether people may register in an organization. */
-export async function setPolicy(users: TestUsers, organizationId: string, allowRegister: boolean): Promise<void> {
-  const settings = { ...LoginPolicySettings.decode(new Uint8Array()), allowRegister }
+export async function setPolicy(
+  users: TestUsers,
+  organizationId: string,
+  allowRegister: boolean,
+  more: Partial<LoginPolicySettings> = {},
+): Promise<void> {
+  const settings = { ...LoginPolicySettings.decode(new Uint8Array()), allowRegister, ...more }
   await updateLoginPolicy.handle(users, { settings }, callIn(organizationId))
 }
 
