@@ -25,11 +25,18 @@ export function totpPage(shown: Shown, page: FactorCodePage): Document {
   })
 }
 
+/** An administrator helps: nothing is set up here. */
+const deadEnds: CodeError[] = [
+  CodeError.CODE_ERROR_NOT_SET_UP,
+  CodeError.CODE_ERROR_PASSWORD_BY_MAIL,
+  CodeError.CODE_ERROR_SIGNED_IN_BY_MAIL,
+]
+
 /** An authenticator app that is set up in a sign-in. */
 export function totpSetUpPage(shown: Shown, { loginName, secret, error, ways }: TOTPSetUpPage): Document {
   const { language } = shown
   const { text } = language
-  const isDeadEnd = error === CodeError.CODE_ERROR_NOT_SET_UP || error === CodeError.CODE_ERROR_PASSWORD_BY_MAIL
+  const isDeadEnd = deadEnds.includes(error)
   const title = isDeadEnd ? text.noCode : text.setUpApp
   const key = error === CodeError.CODE_ERROR_WRONG ? 'appCodeWrong' : problems[error]
   const step = secret
