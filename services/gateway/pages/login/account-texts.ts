@@ -26,6 +26,7 @@ const en = {
   changePassword: 'Change the password',
   passwordEnds: 'You stay signed in here. Wherever else you are signed in, you are signed out.',
   passwordChanged: 'Your password is changed. Wherever else you were signed in, you are signed out.',
+  passwordUnused: 'You sign in with codes by email. Nobody signs in with a password here, so you cannot set one.',
   passwordNeedsLength: 'This password is too short or too long.',
   activity: 'Activity',
   yourData: 'Your data',
@@ -115,6 +116,8 @@ const de: typeof en = {
   changePassword: 'Passwort ändern',
   passwordEnds: 'Hier bleiben Sie angemeldet. Überall sonst werden Sie abgemeldet.',
   passwordChanged: 'Ihr Passwort ist geändert. Überall sonst sind Sie abgemeldet.',
+  passwordUnused:
+    'Sie melden sich mit Codes per E-Mail an. Mit einem Passwort meldet sich hier niemand an, daher können Sie keines setzen.',
   passwordNeedsLength: 'Dieses Passwort ist zu kurz oder zu lang.',
   activity: 'Aktivität',
   yourData: 'Ihre Daten',

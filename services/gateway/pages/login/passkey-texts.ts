@@ -50,7 +50,7 @@ const en = {
   passkeysFull: 'You have as many passkeys as one may have. To add another, remove one.',
   passkeysNotAllowed: 'Your organization does not allow passkeys. Those in this list do not work.',
   passkeysByMail:
-    'You got your password by a mailed code. That alone changes no passkeys. Ask the administrators of your organization for a link.',
+    'Only your mailbox has proved that it is you, and the mailbox alone changes no passkeys. Ask the administrators of your organization for a link.',
   passkeyUnable: 'This browser cannot add passkeys. Use another browser or another device.',
   passkeyAdded: 'Your passkey is added. We have sent you an email about it.',
   passkeyHidden:
@@ -136,7 +136,7 @@ const de: typeof en = {
   passkeysFull: 'Sie haben so viele Passkeys, wie man haben kann. Um einen hinzuzufügen, entfernen Sie einen.',
   passkeysNotAllowed: 'Ihre Organisation erlaubt keine Passkeys. Die in dieser Liste gehen nicht.',
   passkeysByMail:
-    'Sie haben Ihr Passwort durch einen zugesandten Code. Das allein ändert keine Passkeys. Bitten Sie die Administratoren Ihrer Organisation um einen Link.',
+    'Nur Ihr Postfach hat gezeigt, dass Sie es sind, und das Postfach allein ändert keine Passkeys. Bitten Sie die Administratoren Ihrer Organisation um einen Link.',
   passkeyUnable:
     'Dieser Browser kann keine Passkeys hinzufügen. Nehmen Sie einen anderen Browser oder ein anderes Gerät.',
   passkeyAdded: 'Ihr Passkey ist hinzugefügt. Wir haben Ihnen dazu eine E-Mail gesendet.',

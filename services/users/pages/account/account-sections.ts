@@ -32,8 +32,7 @@ export const accountSections: Record<Section, Shows> = {
       passkeysPart(context, person),
       secondFactorsOf(context, person, request),
     ])
-    const signsInByMail = person.signedInUser.policy.factors.includes('mailed-code')
-    return { ...passkeys, ...factors, signsInByMail }
+    return { ...passkeys, ...factors, signsInByMail: signsInByMail(person) }
   },
   passkeys: (context, person) => passkeysPage(context, person),
   authenticator: secondFactorsOf,
@@ -52,8 +51,12 @@ export const accountSections: Record<Section, Shows> = {
   },
   data: ({ config }) => ({ forgetAfterDays: config.FORGET_AFTER_DAYS }),
   email: ({ config }) => ({ takeBackHours: Math.floor(config.PASSWORD_RESET_AFTER_EMAIL_CHANGE / 3600) }),
-  password: () => passwordLengths(),
+  password: (_context, person) => ({ ...passwordLengths(), signsInByMail: signsInByMail(person) }),
   removal: ({ config }) => ({ forgetAfterDays: config.FORGET_AFTER_DAYS }),
+}
+
+function signsInByMail({ signedInUser: { policy } }: Candidate): boolean {
+  return policy.factors.includes('mailed-code')
 }
 
 interface Paging {

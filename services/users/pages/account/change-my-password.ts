@@ -21,7 +21,7 @@ export async function changeMyPassword(
   if ('answer' in opened) return opened.answer
   const { userId, person, to } = opened
   // It would sign in nobody.
-  if (!person.signedInUser.policy.factors.includes('password')) return to('sign-in', '')
+  if (!person.signedInUser.policy.factors.includes('password')) return to('sign-in', 'password-unused')
   const { length } = [...newPassword]
   const { passwordMin, passwordMax } = passwordLengths()
   if (length < passwordMin || length > passwordMax) return to('password', 'password-invalid')

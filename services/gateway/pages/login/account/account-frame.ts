@@ -63,7 +63,7 @@ export function accountFrame(shown: AccountShown, content: Part): Document {
     <p><a href="${pathTo(shown, '', { prompt: 'select_account' })}">${text.otherAccount}</a></p>`
   return frame(language, text.account, body, {
     windowTitle: `${title} – ${text.account}`,
-    ...(page.section === 'password' && { script: passwordScript }),
+    ...(page.section === 'password' && !page.signsInByMail && { script: passwordScript }),
     ...(['activity', 'apps', 'sign-in'].includes(page.section) && { script: timesScript }),
     ...(page.section === 'passkeys' && { script: timesScript + newPasskeyScript }),
   })

@@ -35,6 +35,7 @@ const bad: Record<string, TextKey> = {
   'codes-refused': 'recoveryCodesNeedFactor',
   'password-invalid': 'passwordNeedsLength',
   'password-common': 'passwordTooCommon',
+  'password-unused': 'passwordUnused',
   'last-owner': 'lastOwner',
   'address-new': 'addressNew',
   'passkey-late': 'passkeyLate',

@@ -5,7 +5,10 @@ import { accountForm, type AccountShown, pathTo } from './account-frame.ts'
 /** Another password. */
 export function passwordPart(shown: AccountShown): Html {
   const { text } = shown.language
-  const { account, passwordMin, passwordMax, outcome } = shown.page
+  const { account, passwordMin, passwordMax, outcome, signsInByMail } = shown.page
+  if (signsInByMail)
+    return html`<p>${text.passwordUnused}</p>
+      <p><a href="${pathTo(shown, 'sign-in')}">${text.cancel}</a></p>`
   const isWrong = outcome.startsWith('password-')
   // By the name a manager of passwords keeps the new one.
   return html`<h2>${text.changePassword}</h2>

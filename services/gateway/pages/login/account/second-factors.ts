@@ -9,9 +9,10 @@ const none: SecondFactorsPart = { hasTotp: false, mayAdd: false, mayHaveRecovery
 /** Which second factors the person has, and the ways to change them. */
 export function secondFactorsList(shown: AccountShown): Part {
   const { text } = shown.language
+  const intro = shown.page.signsInByMail ? text.secondFactorsByMail : text.secondFactorsIntro
   const { hasTotp, recoveryCodesLeft: left, mayAdd, mayHaveRecoveryCodes } = shown.page.secondFactors ?? none
   return html`<h2>${text.secondFactors}</h2>
-    <p>${text.secondFactorsIntro}</p>
+    <p>${intro}</p>
     <ul class="list">
       <li>
         <strong>${text.authenticator}</strong><br />${hasTotp ? text.isSetUp : text.isNotSetUp}<br />

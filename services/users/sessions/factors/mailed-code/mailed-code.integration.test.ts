@@ -324,7 +324,10 @@ test('the account changes no factor and sets no password by a mailed code, and s
   expect(outcomeOf(totp)).toContain('outcome=factor-refused')
   const codes = await changeMyRecoveryCodes(users, { ...form, action: 'make' }, own)
   expect(outcomeOf(codes)).toContain('outcome=factor-refused')
-  await changeMyPassword(users, { ...form, password: 'a new and long password' }, own)
+  const shownForPassword = await visitor.account({ section: 'password' })
+  expect(shownForPassword.answer).toMatchObject({ value: { section: 'password', signsInByMail: true } })
+  const set = await changeMyPassword(users, { ...form, password: 'a new and long password' }, own)
+  expect(outcomeOf(set)).toContain('outcome=password-unused')
   const changed = await users.sql`
     select from events where aggregate_id = ${person.userId} and type = 'password.changed'
   `
