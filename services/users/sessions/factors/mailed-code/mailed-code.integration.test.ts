@@ -399,6 +399,13 @@ describe('a session by the API', () => {
     expect(await reasonOf(generateRecoveryCodes.handle(users, { userId }, own))).toBe('MAILBOX_ALONE')
   })
 
+  test('is told what would serve beside the code, of a person who has no such factor', async () => {
+    await setPolicy(users, { ...byMail, forceMfa: true })
+    const begun = await halfDone(await newPerson())
+    const { missingFactors } = await set(users, begun, { otpEmailCode: await returned(begun) })
+    expect(missingFactors).toEqual([AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_TOTP])
+  })
+
   test('gets no code where passwords serve, and none that it may see without the right to reset the password', async () => {
     const person = await newPerson()
     const begun = await halfDone(person)
