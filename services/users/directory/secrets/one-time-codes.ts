@@ -64,6 +64,19 @@ export function keepCode<Kind extends KeptPurpose>(
   `
 }
 
+/** Makes a code that was kept for nobody the one of a user. The tries that it has had stay counted. */
+export function giveCode<Kind extends KeptPurpose>(
+  keys: Keyring,
+  kind: Kind,
+  { code: { codeId, keyId, expiresAt }, userId, detail = {} }: { code: NewCode; userId: string; detail?: Detail },
+): Statement {
+  const stored = keys.encrypt(encryptedFor, JSON.stringify({ keyId, detail }))
+  return (sql) => sql`
+    update secrets set user_id = ${userId}, expires_at = ${expiresAt}, detail = ${stored}
+    where kind = ${kind} and id = ${codeId}
+  `
+}
+
 /** The code that may still be tried; for its mail, by its id. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function findCode<Kind extends KeptPurpose>(
   { sql, keys }: Pick<Context, 'sql' | 'keys'>,

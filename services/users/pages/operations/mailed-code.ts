@@ -53,9 +53,10 @@ export async function askForCode(
   }
   const mailed: MailedSignIn = { loginName, codeId: randomUUID(), userId: person?.signedInUser.userId }
   const work = { ...(await forgetfulCall(context, opened, call)), deadline: Date.now() + workFor }
+  const place = { id: row.id, browserId: browser.id }
+  await keepNoCode(context, mailed.codeId, place)
   await next({ ...common, mailed })
   const lane = networkOf(call.clientAddress) ?? call.clientAddress
-  const place = { id: row.id, browserId: browser.id }
   context.afterResponse.run(lane, () => mail(context, mailed, place, work))
   return page
 }
@@ -67,21 +68,19 @@ async function mail(
   place: { id: string; browserId: string },
   call: Call,
 ): Promise<void> {
-  const none = () => keepNoCode(context, codeId, place)
   // The caller learns of no limit. So only these counts show it to the operator.
   if (await takeFromBuckets(context.sql, rateLimitsFor(context.keys, limitsOf(call.clientAddress, 'sign-in codes')))) {
     limitsHit.add(1, 'sign_in_codes')
-    return none()
+    return
   }
   const user = await (userId === undefined ? findLoginUser(context, loginName, call) : findUserById(context, userId))
-  if (!user || !(await loadLoginPolicy(context, user.organizationId)).factors.includes('mailed-code')) return none()
+  if (!user || !(await loadLoginPolicy(context, user.organizationId)).factors.includes('mailed-code')) return
   try {
     await sendSignInCode(context, user, { codeId, place, how: { requestId: place.id } }, call)
   } catch (error) {
     if (!(error instanceof RosterError) || !['FACTOR_NOT_AVAILABLE', 'MAILS_THROTTLED'].includes(error.reason))
       throw error
     countLimit(error)
-    await none()
   }
 }
 

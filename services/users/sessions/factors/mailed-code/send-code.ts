@@ -13,7 +13,7 @@ import { type SignInCodeEvent, signInCodeKey } from '../../../directory/events/s
 import { userKey } from '../../../directory/events/user.ts'
 import type { LoginUser } from '../../../directory/login-names/login-user.ts'
 import { statuses } from '../../../directory/organizations/statuses.ts'
-import { keepCode } from '../../../directory/secrets/one-time-codes.ts'
+import { giveCode, keepCode } from '../../../directory/secrets/one-time-codes.ts'
 import { hasPassedIn } from '../guesses.ts'
 import { kind, purpose } from './mailed-code.ts'
 import { isSetByCovering, isTrustedAddress } from './trusted-address.ts'
@@ -30,7 +30,10 @@ interface Place {
 export interface SignInCodeDelivery {
   codeId: string
   place: Place
-  /** `return`: to the caller. Else it is mailed, with a link where there is a template; `requestId`: from its page. */
+  /**
+   * `return`: to the caller. Else it is mailed, with a link where there is a template; `requestId`: from its page, which has
+   * kept a row for it.
+   */
   how: 'return' | { urlTemplate?: string | undefined; requestId?: string }
 }
 
@@ -69,12 +72,14 @@ export async function sendSignInCode(
         ...(ofPage !== undefined && { ofPage }),
         ...(how === 'return' && { seenBy: caller.userId }),
       }
+      const code = { code: made, userId, detail }
+      const bound = { purpose: place.id, browserId: place.browserId }
       const mail = { kind: purpose, userId, codeId, expiresAt: made.expiresAt }
       return {
         organizationId,
         events: [{ type: 'requested', payload: { codeId, delivery } }],
         writes: [
-          keepCode(keys, purpose, { code: made, userId, purpose: place.id, browserId: place.browserId, detail }),
+          ofPage === undefined ? keepCode(keys, purpose, { ...code, ...bound }) : giveCode(keys, purpose, code),
           ...(how === 'return' ? [] : [keepUnsent(mail, now)]),
         ],
         // A browser in which the person did so before is not held up by the mails that strangers ask for.
@@ -92,7 +97,7 @@ export async function sendSignInCode(
   return text
 }
 
-/** Keeps a row in place of a code that nobody gets, so that a try of it is counted and answered as any other. */
+/** Keeps a row before anybody is looked up: a try is counted and answered alike, whether somebody gets the code or nobody. */
 export async function keepNoCode({ sql, keys }: Context, codeId: string, place: Place): Promise<void> {
   const code = newCode(codeId, keys, lifetime, await orUnavailable(readNow(sql)))
   const bound = { userId: randomUUID(), purpose: place.id, browserId: place.browserId }
