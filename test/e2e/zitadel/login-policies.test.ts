@@ -100,6 +100,17 @@ test.each<[string, () => object, object]>([
   expect(await read()).toBeUndefined()
 })
 
+test('where people sign in with codes by mail, it says so, and neither ends nor begins that', async () => {
+  const { owner, create, read } = await newPolicies()
+  const codes = { allowUsernamePassword: false, allowMailedCodes: true }
+  ok(await call('UpdateLoginPolicy', { settings: codes }, owner))
+  expect(await fieldsOf(create(policyState()))).toContain('allowUsernamePassword')
+  const state = { ...policyState(), policy: { ...policyState().policy, allowUsernamePassword: false } }
+  await create(state)
+  expect((await read())!.state).toEqual(state)
+  expect(ok(await call('GetLoginPolicy', {}, owner)).policy).toMatchObject({ allowMailedCodes: true, forceMfa: true })
+})
+
 test('the last second factor stays, and multi factors say what passwordless_type says', async () => {
   const { create, read, clients } = await newPolicies()
   await create(policyState())

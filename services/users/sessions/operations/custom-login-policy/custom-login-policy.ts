@@ -7,7 +7,7 @@ import type {
 } from '#gen/roster/users/v1/custom_login_policy_service'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { PasskeysType } from '#gen/roster/users/v1/settings_service'
-import { RosterError, type Violation } from '#lib/errors'
+import { invalid, RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
@@ -57,7 +57,8 @@ export const addCustomLoginPolicy = {
   },
 
   handle(context: Context, { settings, secondFactors: types }: AddCustomLoginPolicyRequest, call: Call) {
-    return change(context, call, (own) => {
+    return change(context, call, (own, ofInstance) => {
+      refuseOtherFirst(settings!, own, ofInstance)
       if (isCustom(own))
         throw new RosterError(
           'ALREADY_EXISTS',
@@ -75,7 +76,8 @@ export const updateCustomLoginPolicy = {
   check: ({ config }: Context, { settings }: UpdateCustomLoginPolicyRequest) => faultsOfSettings(settings, config),
 
   handle(context: Context, { settings }: UpdateCustomLoginPolicyRequest, call: Call) {
-    return change(context, call, (own) => {
+    return change(context, call, (own, ofInstance) => {
+      refuseOtherFirst(settings!, own, ofInstance)
       refuseDefault(own, call)
       const { secondFactors: list } = own
       return { ...withoutCustom(own), ...given(sentAs(settings!), {}), ...(list && { secondFactors: list }) }
@@ -89,6 +91,20 @@ export function resetCustomLoginPolicy(context: Context, _request: object, call:
 
 function faultsOfSettings(settings: CustomLoginPolicySettings | undefined, config: Context['config']): Violation[] {
   return settings ? faultsOf(sentAs(settings), config) : []
+}
+
+// ZITADEL's policy has no name for codes by mail, so it neither begins nor ends them.
+function refuseOtherFirst(
+  { allowUsernamePassword }: CustomLoginPolicySettings,
+  own: LoginPolicySettings,
+  ofInstance: LoginPolicySettings,
+): void {
+  const isByMail = ofInstance.allowMailedCodes ?? own.allowMailedCodes ?? false
+  if (allowUsernamePassword !== isByMail) return
+  const description = isByMail
+    ? 'must be false: people sign in with codes by mail, until UpdateLoginPolicy changes that'
+    : 'must be true: UpdateLoginPolicy alone puts codes by mail in place of passwords'
+  throw invalid([{ field: 'settings.allowUsernamePassword', description }])
 }
 
 export const sameSetting =

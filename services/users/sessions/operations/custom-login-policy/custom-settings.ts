@@ -9,8 +9,6 @@ import type { LoginPolicy } from '../../login-policy/login-policy.ts'
 
 /** What ZITADEL's policy has of a policy. All else stays as it is. */
 const names = [
-  // Whoever sends that people sign in with passwords ends this.
-  'allowMailedCodes',
   'allowRegister',
   'forceMfa',
   'allowPasskeys',
