@@ -58,6 +58,13 @@ export const applicationErrors: ErrorCase[] = [
     fails(operation, invalid, 'the client id has a blank', (world) => ({ ...added(world), clientId: 'a b' }), {
       fields: ['clientId'],
     }),
+    fails(
+      operation,
+      invalid,
+      'the client id is that of the console',
+      (world) => ({ ...added(world), clientId: 'roster-console' }),
+      { fields: ['clientId'] },
+    ),
     fails(operation, exists('CLIENT_ID_TAKEN'), 'a user has the client id', (world) => ({
       ...added(world),
       clientId: world.machineId,

@@ -1,8 +1,15 @@
-import { codes, RosterError } from '#lib/errors'
+import { codes, RosterError, type Violation } from '#lib/errors'
 import { orUnavailable } from '#lib/database/database'
+import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { domainKey } from '../organizations/new-organization.ts'
+
+/** Refuses a chosen client id that means the console: users knows its application without a copy, whatever grants says. */
+export function reservedClientId({ clientId }: { clientId?: string | undefined }): Violation[] {
+  if (clientId !== instance.console.clientId) return []
+  return [{ field: 'clientId', description: `must not be ${clientId}, which is the console of Roster` }]
+}
 
 /**
  * Throws ALREADY_EXISTS CLIENT_ID_TAKEN where a user could be meant by a chosen client id: it is or was the id of one,

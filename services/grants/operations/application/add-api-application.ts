@@ -1,6 +1,7 @@
 import type { AddAPIApplicationRequest, AddAPIApplicationResponse } from '#gen/roster/grants/v1/application_service'
 import type { Call } from '#lib/rpc/headers'
 import { addApplication } from '../../applications/add-application.ts'
+import { reservedClientId } from '../../applications/client-id.ts'
 import { permitChosenId } from '../../chosen-id.ts'
 import type { Context } from '../../context.ts'
 
@@ -8,6 +9,8 @@ export const addAPIApplication = {
   permit({ clientId }: AddAPIApplicationRequest, { caller }: Call): void {
     permitChosenId(caller, 'project.app.write', clientId)
   },
+
+  check: (_context: Context, request: AddAPIApplicationRequest) => reservedClientId(request),
 
   handle(context: Context, request: AddAPIApplicationRequest, call: Call): Promise<AddAPIApplicationResponse> {
     return addApplication(context, request, { api: { authMethodType: request.authMethodType } }, call)

@@ -2,6 +2,7 @@ import type { AddOIDCApplicationRequest, AddOIDCApplicationResponse } from '#gen
 import type { Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { addApplication } from '../../applications/add-application.ts'
+import { reservedClientId } from '../../applications/client-id.ts'
 import { faultsOf, newOidc } from '../../applications/oidc-config.ts'
 import { permitSettings } from '../../applications/trusted-application.ts'
 import { permitChosenId } from '../../chosen-id.ts'
@@ -13,8 +14,10 @@ export const addOIDCApplication = {
     permitSettings(caller, newOidc(request))
   },
 
-  check: ({ config }: Context, request: AddOIDCApplicationRequest): Violation[] =>
-    faultsOf(newOidc(request), request, request.clientId !== undefined, config.WEBHOOK_ALLOW_PRIVATE),
+  check: ({ config }: Context, request: AddOIDCApplicationRequest): Violation[] => [
+    ...reservedClientId(request),
+    ...faultsOf(newOidc(request), request, request.clientId !== undefined, config.WEBHOOK_ALLOW_PRIVATE),
+  ],
 
   handle(context: Context, request: AddOIDCApplicationRequest, call: Call): Promise<AddOIDCApplicationResponse> {
     return addApplication(context, request, { oidc: newOidc(request) }, call)
