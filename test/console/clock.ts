@@ -65,6 +65,32 @@ export function clock(): void {
       await expect.poll(tryDanger, soon).toBe(over)
     })
 
+    test('no application is added, changed or opened again by a session whose factor is older', async () => {
+      const project = await house.act('AddProject', { name: `x-${ada.name}` }, ada.organizationId)
+      const uri = 'https://evil.example/callback'
+      const redirectUris = { redirectUris: [uri] }
+      const app = { projectId: project.projectId, name: 'App', ...redirectUris }
+      const { appId } = await house.act('AddOIDCApplication', { ...app, redirectUris: [] }, ada.organizationId)
+      await house.act('DeactivateApplication', { projectId: app.projectId, appId }, ada.organizationId)
+      const own = { projectId: app.projectId, appId }
+      const calls: [string, object][] = [
+        ['AddOIDCApplication', app],
+        ['AddAPIApplication', { projectId: app.projectId, name: 'API' }],
+        ['PatchApplication', { ...own, oidcConfig: redirectUris }],
+        ['UpdateOIDCConfig', { ...own, ...redirectUris }],
+        ['ReactivateApplication', own],
+      ]
+      const call = async ([name, request]: [string, object]) =>
+        reasonOf(await browser.call(`grants.v1.ApplicationService/${name}`, session, request))
+      await passed(11)
+      for (const each of calls) expect([each[0], await call(each)]).toEqual([each[0], notFresh])
+      const { applications } = await house.act('SearchApplications', { projectId: app.projectId }, ada.organizationId)
+      expect(applications).toHaveLength(1)
+      expect(JSON.stringify(applications)).not.toContain(uri)
+      ;({ browser, session } = await house.signIn(ada, browser, page, `&fresh=1&person=${ada.userId}`))
+      for (const each of calls) expect([each[0], await call(each)]).toEqual([each[0], '200'])
+    })
+
     test('a danger needs a factor of the last ten minutes, and anything else does not; it is asked for again, of this person', async () => {
       const { organizationId, name } = ada
       const profile = { firstName: 'X', lastName: 'Y' }

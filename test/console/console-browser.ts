@@ -84,7 +84,8 @@ export type ConsoleBrowser = ReturnType<typeof openConsoleBrowser>
 
 /** The reason of an error, of Connect or of JSON. */
 export function reasonOf({ status, body }: { status: number; body: any }): string {
-  const details: any[] = body.details ?? []
+  // An answer may have details, too: those of its object.
+  const details: any[] = status === 200 ? [] : (body.details ?? [])
   const info = details.find((detail) => JSON.stringify(detail).includes('ErrorInfo'))
   return `${status} ${info?.reason ?? info?.debug?.reason ?? ''}`.trim()
 }
