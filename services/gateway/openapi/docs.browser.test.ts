@@ -57,13 +57,20 @@ describe.skipIf(missing)(
       const tags = new Set(Object.values(paths).flatMap((path) => Object.values(path).flatMap((one) => one.tags)))
       const shown = page.locator('.opblock-tag')
       await expect.poll(() => shown.count(), { timeout: 30_000 }).toBe(tags.size)
-      for (const tag of await shown.all()) await tag.click()
       expect(await page.evaluate("[...document.querySelectorAll('.opblock-tag')].map(({ id }) => id)")).toEqual(
         document.tags.map(({ name }) => `operations-tag-${name}`),
       )
-      const number = Object.values(paths).flatMap((path) => Object.keys(path)).length
-      await expect.poll(() => page.locator('.opblock').count(), { timeout: 30_000 }).toBe(number)
-
+      // Of many open ones at once, the viewer renders those in view alone.
+      const operations = Object.values(paths).flatMap((path) => Object.values(path))
+      for (const tag of tags) {
+        const heading = page.locator(`[id="operations-tag-${tag}"]`)
+        await heading.click()
+        const number = operations.filter((one) => one.tags[0] === tag).length
+        await expect.poll(() => page.locator('.opblock').count(), { timeout: 30_000 }).toBe(number)
+        await heading.click()
+        await expect.poll(() => page.locator('.opblock').count(), { timeout: 30_000 }).toBe(0)
+      }
+      await page.locator('[id="operations-tag-UserService"]').click()
       await operation(page, 'AddHumanUser').locator('.opblock-summary').click()
       await operation(page, 'AddHumanUser').getByText('user.write').first().waitFor()
       await operation(page, 'AddHumanUser').getByText('"ada@example.com"').first().waitFor()

@@ -28,7 +28,7 @@ create or replace function forget_users(ids text[]) returns void language sql as
   where kind = 'webhook' and payload::jsonb -> 'data' ?| personal_fields()
     and aggregate = any(array(
       select type || '/' || id
-      from unnest(ids) id, unnest('{user,user.email.code,user.email.notice,user.password.code,user.signin}'::text[]) type
+      from unnest(ids) id, unnest('{user,user.email.code,user.email.notice,user.password.code,user.signin,user.signin.code}'::text[]) type
     ));
   update mail_bounces b set reason = '' from deliveries d
   where d.mail_kind is not null and d.user_id = any(ids) and b.code_id = d.code_id and b.reason <> '';
