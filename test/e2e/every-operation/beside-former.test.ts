@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { isNewEvent } from '#lib/events/new-events'
 import { roster } from '#lib/health/release'
 import { type Method, methods } from '#lib/rpc/methods'
-import type { Operation } from '../../examples/contract.ts'
+import { contract, type Operation } from '../../examples/contract.ts'
 import { type Answer, factsOf } from '../clients/call.ts'
 import { callGrpc as call } from '../clients/grpc.ts'
 import { startOwnHouse } from '../own-house.ts'
@@ -98,7 +98,8 @@ const forms: Record<string, Record<string, string>> = {
 }
 const isNew = [...methods.values()].filter((method) => method.isNew)
 const pages = isNew.filter(({ page }) => page)
-const operations = isNew.filter(({ page }) => !page).map(({ desc }) => desc.name)
+// What the gateway alone calls has no route.
+const operations = isNew.filter(({ page, desc }) => !page && desc.name in contract).map(({ desc }) => desc.name)
 
 describe.skipIf(byUrl)(`while a replica of the former release runs${why},`, () => {
   test('each operation that came with this one waits, after its permission and its rules', async () => {
