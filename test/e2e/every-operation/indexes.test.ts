@@ -1,3 +1,4 @@
+import type { JsonObject } from '@bufbuild/protobuf'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { addFamilies, publicUrlOf, redemption, refresh, send, silent, takeCode } from '../../../bench/load/people.ts'
@@ -14,6 +15,7 @@ import { factsOf } from '../clients/call.ts'
 import { callGrpc } from '../clients/grpc.ts'
 import { requestsOf } from '../clients/requests.ts'
 import { fillTables, rowsOfEach } from './fill-tables.ts'
+import { exampleBodies } from '../../../services/gateway/openapi/example-bodies.ts'
 
 const schemas = ['users', 'grants', 'idp', 'notifier'].map((service) => `roster_${service}`)
 
@@ -148,6 +150,10 @@ test('the removal of an organization looks at each of its identity providers onc
   expect(await readSince(before)).toEqual([])
 })
 
+// Its lists must fit its settings, which no text does by chance.
+const wholeOf = (operation: Operation): JsonObject[] =>
+  operation === 'AddCustomLoginPolicy' ? [exampleBodies[operation] as JsonObject] : []
+
 test(`no operation reads a table of ${rowsOfEach} rows from end to end`, { timeout: 240_000 }, async () => {
   const { large, small } = await sizes()
   expect(small).toEqual(smallByNature)
@@ -156,7 +162,7 @@ test(`no operation reads a table of ${rowsOfEach} rows from end to end`, { timeo
   const reached = new Set<Operation>()
   for (const operation of operations)
     // A total counts up to 10,000 rows, on purpose: lib/search tests that.
-    for (const { withTotal: _, ...request } of requestsOf(operation, world.values))
+    for (const { withTotal: _, ...request } of [...requestsOf(operation, world.values), ...wholeOf(operation)])
       for (const caller of world.callers) {
         const answer = await callGrpc(operation, request, caller)
         const { reason } = factsOf(answer)
