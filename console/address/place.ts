@@ -15,7 +15,7 @@ export function useOrganization(): string {
   return decode(found)
 }
 
-/** A part of an address as it was before it was encoded. One that nobody encoded stays as it is. */
+/** Decodes a segment of a path. A segment with a malformed escape is returned unchanged. */
 export function decode(part: string): string {
   try {
     return decodeURIComponent(part)

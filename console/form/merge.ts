@@ -1,7 +1,7 @@
 /** What a form holds: the text of each field. */
 export type Values = Record<string, string>
 
-/** A field that somebody else has changed since the form was opened. */
+/** A field that another user changed since the form was opened. */
 export interface Conflict {
   name: string
   opened: string

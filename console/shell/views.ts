@@ -18,7 +18,7 @@ export interface View {
 
 export const groups = { directory: words.directory, access: words.access, signIn: words.signIn, events: words.events }
 
-/** Every view. A new one is a folder and a line here; its file is loaded when somebody goes there. */
+/** Every view. A new one is a folder and a line here; its chunk is loaded when the view is opened. */
 export const views: View[] = [
   view('/people', 'user.read', () => import('../people/people.tsx'), {
     group: 'directory',

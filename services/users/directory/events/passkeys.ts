@@ -2,7 +2,7 @@ export type PasskeyEvent =
   | { type: 'passkey.added'; payload: NewPasskey }
   | { type: 'passkey.renamed'; payload: { passkeyId: string; name: string } }
   | { type: 'passkey.removed'; payload: { passkeyId: string } }
-  /** One that was made conditionally is one as any other. */
+  /** A conditionally created passkey has been used with user verification, and counts as two factors from now on. */
   | { type: 'passkey.verified'; payload: { passkeyId: string } }
   /** Its counter did not go forward. */
   | { type: 'passkey.refused'; payload: { passkeyId: string } }
