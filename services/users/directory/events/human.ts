@@ -14,6 +14,7 @@ export type HumanEvent =
         isVerified: boolean
         vouchedOn?: VouchedOn
         codeId?: string
+        setBy?: string
       }
     }
   | { type: 'profile.changed'; payload: Profile }
@@ -125,7 +126,7 @@ export interface Human {
   emailSince?: string | undefined
   /** Another user, with permission, verified the address. */
   emailVouched?: boolean | undefined
-  /** Who else stands for a changed address. Missing: it is the first one, or the user set it. */
+  /** Who else stands for the address. Missing: the user, or whose role covers every other. */
   emailSetBy?: string | undefined
   code?: Code | undefined
   /** Missing where the person is not invited. */

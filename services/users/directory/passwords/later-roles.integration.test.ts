@@ -8,11 +8,13 @@ import { mailCode } from '../../pages/recovery/request-password-reset.ts'
 import { resetPassword } from '../operations/password/reset-password.ts'
 import { setPassword } from '../operations/password/set-password.ts'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
+import { bulkAddUsers } from '../operations/user/bulk-add-users.ts'
 import { resendEmailCode } from '../operations/user/resend-email-code.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { verifyEmail } from '../operations/user/verify-email.ts'
 import { getEmailCode } from '../../internal/get-email-code.ts'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
+import type { User } from '../events/user.ts'
 import { organizationType } from '../events/organization.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 
@@ -49,10 +51,14 @@ const reasonOf = (work: Promise<unknown>) =>
     (error: RosterError) => error.reason,
   )
 
-async function newHuman(verification: typeof verified | typeof returned = verified, organizationId = 'acme') {
+function human(verification: typeof verified | typeof returned = verified) {
   const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 as const }
-  const userName = randomUUID()
-  const request = { userName, profile, email: { email: newAddress(), verification } }
+  return { userName: randomUUID(), profile, email: { email: newAddress(), verification } }
+}
+
+async function newHuman(verification: typeof verified | typeof returned = verified, organizationId = 'acme') {
+  const request = human(verification)
+  const { userName } = request
   const call = { ...as('manager'), organizationId }
   const { userId, emailCode = '' } = await addHumanUser.handle(users, request, call)
   return { userId, userName, emailCode }
@@ -101,6 +107,8 @@ describe('after a user got roles beyond those of a manager', () => {
     expect(await reset(userId, code)).toBe('CODE_INVALID')
     const other = await newHuman()
     await passwordReset.handle(users, { userId: other.userId, medium: undefined }, as('manager'))
+    const { email } = (await users.store.load<User>('user', other.userId))!.state.human!
+    await setEmail.handle(users, { userId: other.userId, email, verification: verified }, root())
     promote(other.userId)
     expect(await reset(other.userId, (await mailed(other.userId))!)).toBe('done')
   })
@@ -134,6 +142,37 @@ describe('after a user got roles beyond those of a manager', () => {
     expect(await reasonOf(send)).toBe('EMAIL_NOT_RECOVERABLE')
     await setEmail.handle(users, { userId, email, verification: verified }, root())
     expect(await reset(userId, (await ask(human))!)).toBe('done')
+  })
+
+  test('the address that the manager added the user with recovers nothing, until an owner stands for it', async () => {
+    const early = await newHuman()
+    const code = (await ask(early))!
+    promote(early.userId)
+    expect(await reset(early.userId, code)).toBe('CODE_INVALID')
+    const human = await newHuman()
+    const { userId } = human
+    promote(userId)
+    expect(await ask(human)).toBeUndefined()
+    expect(await reasonOf(passwordReset.handle(users, { userId, medium: undefined }, root()))).toBe(
+      'EMAIL_NOT_RECOVERABLE',
+    )
+    const { email } = (await users.store.load<User>('user', userId))!.state.human!
+    await setEmail.handle(users, { userId, email, verification: verified }, root())
+    expect(await reset(userId, (await ask(human))!)).toBe('done')
+  })
+
+  test('so does each that the manager added in bulk; one that an administrator added recovers the account', async () => {
+    const add = async (caller: string) => {
+      const request = human()
+      const users_ = [{ user: { $case: 'human' as const, value: request } }]
+      const { results } = await bulkAddUsers.handle(users, { users: users_ }, as(caller))
+      const outcome = results[0]!.outcome
+      if (outcome?.$case !== 'done') throw new Error('not added')
+      promote(outcome.value.id)
+      return ask({ userId: outcome.value.id, userName: request.userName })
+    }
+    expect(await add('manager')).toBeUndefined()
+    expect(await add('root')).toBeDefined()
   })
 
   test('a code on its way to an address that the manager set works no more', async () => {

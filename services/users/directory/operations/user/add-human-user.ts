@@ -3,7 +3,9 @@ import type { AddHumanUserRequest, AddHumanUserResponse } from '#gen/roster/user
 import type { Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Command, Decision } from '#lib/eventstore/command'
+import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
+import { coversRole } from '#lib/rpc/roles'
 import { isBesideFormer } from '#lib/schema/releases'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../../context.ts'
@@ -99,6 +101,9 @@ function decide(
       email: request.email!.email,
       isVerified: code === undefined,
       ...(!code && vouchedOn && { vouchedOn }),
+      // Nobody becomes more powerful than who has this role. Otherwise all whom the first administrator added would recover
+      // nothing once that one has gone.
+      ...(!coversRole(caller.instanceRoles, instance.administratorRole) && { setBy: caller.userId }),
     },
   }
   const requested = code && codeRequested(code, 'creation', { callerId: caller.userId, userId: user.id, vouchedOn })
