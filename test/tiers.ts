@@ -24,6 +24,7 @@ export const secondTier = [
   'services/gateway/listen/{listener,whole-answers}.integration.test.ts',
   'services/gateway/rate-limits/memory-of-attacks.integration.test.ts',
   'services/users/sessions/factors/many-guesses.integration.test.ts',
+  'services/users/openid/judge/matrix.integration.test.ts',
   'services/notifier/mails/outages.integration.test.ts',
   'services/notifier/mails/{mail-queue,slow-mail-server}.integration.test.ts',
   'services/notifier/{process,sentinel}.integration.test.ts',
