@@ -44,8 +44,8 @@ export function readAgain(): Promise<void> {
   return cache.invalidateQueries()
 }
 
-/** Whether the caller has a permission in the organization. Undefined while it is not known. */
-export function useMay(permission: string): boolean | undefined {
-  const { data } = useRead('roster.grants.v1.UserGrantService/GetMyPermissions', {})
+/** Whether the caller has a permission in the organization, or in one project of it. Undefined while it is not known. */
+export function useMay(permission: string, projectId = ''): boolean | undefined {
+  const { data } = useRead('roster.grants.v1.UserGrantService/GetMyPermissions', projectId ? { projectId } : {})
   return data && (data.permissions ?? []).includes(permission)
 }

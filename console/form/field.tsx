@@ -1,13 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { common } from '../texts/common.ts'
 import { texts } from '../texts/texts.ts'
 import type { Values } from './merge.ts'
 import type { Form } from './use-form.ts'
 
-const t = texts(
-  { adopted: 'Changed by somebody else meanwhile, and taken over.', optional: 'optional' },
-  { adopted: 'Inzwischen von jemand anderem geändert und übernommen.', optional: 'freiwillig' },
-)
+const t = texts({ optional: 'optional' }, { optional: 'freiwillig' })
 
 interface FieldProps<V extends Values> {
   form: Form<V>
@@ -91,7 +89,7 @@ function Labelled<V extends Values>({ form, name, label, hint, optional, childre
       )}
       {isAdopted && (
         <small class="adopted" id={`${id}-adopted`}>
-          {t.adopted}
+          {common.adopted}
         </small>
       )}
       {hint && <small id={`${id}-hint`}>{hint}</small>}

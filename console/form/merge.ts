@@ -1,5 +1,13 @@
-/** What a form holds: the text of each field. */
+/** What a form holds: the text of each field. That of a list has a line for each, and that of a check is `true` or empty. */
 export type Values = Record<string, string>
+
+/** The texts of a list, without empty ones. */
+export function linesOf(text: string): string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
 
 /** A field that another user changed since the form was opened. */
 export interface Conflict {

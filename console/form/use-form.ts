@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/errors.ts'
-import { changedOf, type Conflict, merge, type Values } from './merge.ts'
+import { changedOf, type Conflict, linesOf, merge, type Values } from './merge.ts'
 import { faultsOf, type Rules } from './rules.ts'
 import { useUnsaved } from './unsaved.tsx'
 
@@ -18,6 +18,8 @@ export interface FormOptions<V extends Values> {
   /** Undefined: the form makes an object, and sends every field. */
   sequence?: string
   rules: Rules
+  /** The fields that are lists: each line has to obey the rules. */
+  lists?: (keyof V & string)[]
   /** Sends the changed fields alone. Returns the sequence of the object afterwards. */
   send: (changed: Partial<V>, options: { sequence?: string | undefined; key: string }) => Promise<string | undefined>
   /** Reads the object again, where it has changed meanwhile. */
@@ -42,7 +44,7 @@ export interface Form<V extends Values> {
 
 /** The state of a form, from opened to saved. */
 export function useForm<V extends Values>(options: FormOptions<V>): Form<V> {
-  const { rules, send, theirs } = options
+  const { rules, lists = [], send, theirs } = options
   const [base, setBase] = useState({ values: options.opened, sequence: options.sequence })
   const [edited, setEdited] = useState<Partial<V>>({})
   const [faults, setFaults] = useState<Form<V>['faults']>({})
@@ -65,8 +67,9 @@ export function useForm<V extends Values>(options: FormOptions<V>): Form<V> {
   function set(name: keyof V & string, value: string) {
     setEdited((before) => ({ ...before, [name]: value }))
     // A mark goes as soon as the text is right; a new one comes with the next try.
-    if (faults[name] !== undefined && faultsOf(rules[name], value).length === 0)
-      setFaults({ ...faults, [name]: undefined })
+    const left = lists.includes(name) ? [] : faultsOf(rules[name], value)
+    if (left.length > 0) return
+    setFaults((before) => Object.fromEntries(Object.entries(before).filter(([field]) => nameOf(field) !== name)))
   }
 
   function keyOf(content: object) {
@@ -75,15 +78,18 @@ export function useForm<V extends Values>(options: FormOptions<V>): Form<V> {
     return key.current.key
   }
 
+  function faultsIn(name: string, value: string): [string, string][] {
+    if (!lists.includes(name)) return faultsOf(rules[name], value).map((says) => [name, says])
+    return linesOf(value).flatMap((line, at) => faultsOf(rules[name], line).map((says) => [`${name}[${at}]`, says]))
+  }
+
   async function submit() {
     if (isBusy || conflict) return
     const isNew = base.sequence === undefined
     const sent = isNew ? values : changed
-    const found = Object.entries(sent).flatMap(([name, value]) =>
-      faultsOf(rules[name], value ?? '').map((says) => [name, says]),
-    )
+    const found = Object.entries(sent).flatMap(([name, value = '']) => faultsIn(name, value))
     setFaults(Object.fromEntries(found.toReversed()))
-    if (found.length > 0) return focusOn(found[0]![0]!)
+    if (found.length > 0) return focusOn(found[0]![0])
     if (!isNew && changes === 0) return
     setBusy(true)
     setError(undefined)
@@ -127,7 +133,7 @@ export function useForm<V extends Values>(options: FormOptions<V>): Form<V> {
   }
 
   function refused(cause: Error) {
-    const named = cause instanceof ApiError ? cause.violations.filter(({ field }) => field in values) : []
+    const named = cause instanceof ApiError ? cause.violations.filter(({ field }) => nameOf(field) in values) : []
     if (named.length === 0) return setError(cause)
     setFaults(Object.fromEntries(named.map(({ field, description }) => [field, description])))
     focusOn(named[0]!.field)
@@ -142,6 +148,11 @@ export function useForm<V extends Values>(options: FormOptions<V>): Form<V> {
   }
 
   return { values, set, faults, changes, isBusy, error, conflict, adopted, choose, submit, discard }
+}
+
+// The third one of a list is `redirectUris[2]`.
+function nameOf(field: string): string {
+  return field.replace(/\[\d+\]$/, '')
 }
 
 function focusOn(name: string) {

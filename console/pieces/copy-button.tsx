@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks'
 import { common } from '../texts/common.ts'
 
-export function CopyButton({ text }: { text: string }) {
+/** Copies a text. The label says which one, where a page has several. */
+export function CopyButton({ text, label }: { text: string; label?: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     await navigator.clipboard.writeText(text)
     setCopied(true)
   }
   return (
-    <button type="button" onClick={() => void copy()} onBlur={() => setCopied(false)}>
+    <button type="button" aria-label={label} onClick={() => void copy()} onBlur={() => setCopied(false)}>
       <span aria-live="polite">{isCopied ? common.copied : common.copy}</span>
     </button>
   )

@@ -1,15 +1,15 @@
 import { Suspense } from 'preact/compat'
 import { useEffect } from 'preact/hooks'
-import { useLocation } from 'wouter-preact'
 import { useMay } from '../api/queries.ts'
 import { Forbidden } from '../pieces/problem.tsx'
-import type { ViewProps } from '../address/place.ts'
+import { decode, type ViewProps } from '../address/place.ts'
 import type { View } from './views.ts'
 
 /** Shows a view, once its file is there; or which permission it needs. */
 export function ViewOf({ view, params }: ViewProps & { view: View }) {
-  const may = useMay(view.permission)
-  useFocusOnHeading()
+  // A role in one project opens the views of that project.
+  const may = useMay(view.permission, decode(params['project'] ?? ''))
+  useFocusOnHeading(pageOf(view, params))
   if (may === false) return <Forbidden permission={view.permission} />
   const Component = view.component
   return (
@@ -19,13 +19,17 @@ export function ViewOf({ view, params }: ViewProps & { view: View }) {
   )
 }
 
+// A tab is a part of its page.
+function pageOf(view: View, params: ViewProps['params']): string {
+  const named = Object.entries(params).filter(([name]) => name !== 'tab' && !/^\d+$/.test(name))
+  return JSON.stringify([view.path, named])
+}
+
 let shown: string | undefined
 
-// A reader of the screen hears where they are. The first page has its own beginning, and a tab is a part of its page.
-function useFocusOnHeading() {
-  const [path] = useLocation()
+// A reader of the screen hears where they are. The first page has its own beginning.
+function useFocusOnHeading(page: string) {
   useEffect(() => {
-    const page = path.split('/').slice(0, 5).join('/')
     const isAnother = shown !== undefined && shown !== page
     shown = page
     if (!isAnother) return
@@ -35,7 +39,7 @@ function useFocusOnHeading() {
       heading.tabIndex = -1
       heading.focus({ preventScroll: true })
     })
-  }, [path])
+  }, [page])
 }
 
 // The view comes once its file and what it reads are there.

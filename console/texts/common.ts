@@ -14,6 +14,7 @@ export const common = texts(
     copied: 'Copied',
     retry: 'Retry',
     more: 'More',
+    actions: 'Actions',
     none: 'none',
     never: 'never',
     next: 'Next',
@@ -30,6 +31,7 @@ export const common = texts(
     notFound: 'There is nothing at this address.',
     mayNot: (permission: string) => `You may not see this. It needs the permission ${permission} in this organization.`,
     whoGives: 'An owner of the organization can give you a role that has it.',
+    adopted: 'Changed by somebody else meanwhile, and taken over.',
     hidden: 'Not shown: you lack the permission to read this.',
   },
   {
@@ -44,6 +46,7 @@ export const common = texts(
     copied: 'Kopiert',
     retry: 'Noch einmal',
     more: 'Mehr',
+    actions: 'Aktionen',
     none: 'keine',
     never: 'nie',
     next: 'Weiter',
@@ -60,6 +63,7 @@ export const common = texts(
     notFound: 'Unter dieser Adresse gibt es nichts.',
     mayNot: (permission) => `Das dürfen Sie nicht sehen. Es braucht in dieser Organisation das Recht ${permission}.`,
     whoGives: 'Wem die Organisation gehört, kann Ihnen eine Rolle mit diesem Recht geben.',
+    adopted: 'Inzwischen von jemand anderem geändert und übernommen.',
     hidden: 'Nicht angezeigt: Ihnen fehlt das Recht, dies zu lesen.',
   },
 )
