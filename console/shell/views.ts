@@ -27,6 +27,14 @@ export const views: View[] = [
   }),
   view('/people/new', 'user.write', () => import('../people/add-person.tsx')),
   view('/people/:id/:tab?', 'user.read', () => import('../person/person.tsx')),
+  view('/projects', 'project.read', () => import('../projects/projects.tsx'), {
+    group: 'access',
+    label: words.projects,
+    letter: 'j',
+  }),
+  view('/projects/new', 'project.write', () => import('../projects/add-project.tsx')),
+  view('/projects/:project/:tab?', 'project.read', () => import('../project/project.tsx')),
+  view('/projects/:project/applications/:id/:tab?', 'project.app.read', () => import('../application/application.tsx')),
 ]
 
 type Load = () => Promise<{ default: ComponentType<ViewProps> }>
