@@ -46,7 +46,7 @@ export const secondTier = [
   '**/*.browser.test.ts',
   'test/e2e/console/*.test.ts',
   'test/e2e/clients/{browser,connect-web,foreign-clients}.test.ts',
-  'test/e2e/sign-in/{activity-browser,mailed-sign-in-browser,passkeys-browser,passkey-offer-browser,passkeys-firefox,taken-over-browser,sign-in-browser,sign-in-firefox,sign-in-examples}.test.ts',
+  'test/e2e/sign-in/{activity-browser,mailed-sign-in-browser,passkeys-browser,passkey-offer-browser,recovery-browser,passkeys-firefox,taken-over-browser,sign-in-browser,sign-in-firefox,sign-in-examples}.test.ts',
   'test/e2e/zitadel/zitadel-clients.test.ts',
   // Each operation with each of its fields, over tables of many rows.
   'test/e2e/every-operation/{indexes,openapi,unhindered}.test.ts',
@@ -88,7 +88,7 @@ export const waiting = [
  * do that are not named here.
  */
 export const longest = [
-  'services/gateway/pages/login/login.browser.test.ts',
+  'services/gateway/pages/login/screens.browser.test.ts',
   'test/e2e/every-operation/indexes.test.ts',
   'test/upgrade/upgrade.test.ts',
   'test/clients/relying-parties/relying-parties.test.ts',

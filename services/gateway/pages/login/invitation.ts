@@ -70,7 +70,8 @@ export function invitationPage(shown: Shown, page: InvitationPage): Document {
   const { text } = language
   const { email, account, error, retryAfter, passwordMin, passwordMax } = page
   const lengths = { min: passwordMin, max: passwordMax }
-  const key = problems[error]
+  const isUnfit = error === Reason.INVITATION_ERROR_PASSKEY_INVALID
+  const key = isUnfit && page.withoutPassword ? 'passkeyUnfitHere' : problems[error]
   const message = key && fill(text[key], { ...lengths, wait: duration(language, retryAfter) })
   const who = account && html`${strong(account.displayName)} (${apart(email)})`
   const content = html`${said(shown, page)} ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}
@@ -134,5 +135,11 @@ function fields({ language: { text, tag }, requestId }: Shown, page: InvitationP
     ${!namesAreKnown && names} ${page.withoutPassword ? html`<p>${text.joinByCode}</p>` : password}
     ${keepBox(text, page.keep)}
     <button ${page.withoutPassword && namesAreKnown && html`autofocus`}>${text.invitationJoin}</button>
-    ${passkey && joinByPasskey(text, passkey, `${addressOf(requestId)}/passkey`)}`
+    ${
+      passkey &&
+      joinByPasskey(text, passkey, {
+        label: page.withoutPassword ? text.usePasskey : text.passkeyNotPassword,
+        renewal: `${addressOf(requestId)}/passkey`,
+      })
+    }`
 }

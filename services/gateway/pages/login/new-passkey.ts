@@ -54,7 +54,11 @@ export function newPasskeyForm(
 export const passkeyJoinScript = readFileSync(new URL('../passkey-join.js', import.meta.url), 'utf8')
 
 /** The button of a form with a new password, which its script shows, and fills the form in its place. */
-export function joinByPasskey(text: Texts, { options }: PasskeyPrompt, renewal: string): Html {
+export function joinByPasskey(
+  text: Texts,
+  { options }: PasskeyPrompt,
+  { label, renewal }: { label: string; renewal: string },
+): Html {
   return html`<input type="hidden" name="credential" value="" />
     <p id="passkey-status" class="bad" role="alert"></p>
     <button
@@ -69,6 +73,6 @@ export function joinByPasskey(text: Texts, { options }: PasskeyPrompt, renewal: 
       data-misplaced="${text.passkeyMisplaced}"
       data-failed="${text.passkeyFailed}"
     >
-      ${text.passkeyNotPassword}
+      ${label}
     </button>`
 }

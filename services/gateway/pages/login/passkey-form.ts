@@ -8,8 +8,10 @@ import type { TextKey, Texts } from './texts.ts'
 export const passkeyScript = readFileSync(new URL('../passkey.js', import.meta.url), 'utf8')
 
 /** The button is of the script, which shows it. */
-export function passkeyButton(text: Texts): Html {
-  return html`<button type="button" class="other" id="passkey-button" hidden>${text.signInByPasskey}</button>`
+export function passkeyButton(text: Texts, { isMain = false } = {}): Html {
+  return html`<button type="button" ${!isMain && html`class="other"`} id="passkey-button" hidden>
+    ${text.signInByPasskey}
+  </button>`
 }
 
 /**

@@ -8,6 +8,7 @@ const en = {
   recoverNoSecondFactor:
     'The code is right. A passkey in place of a password needs a second factor as well, such as an authenticator app, and you have none. Please choose a new password.',
   passkeyUnfit: 'Your device did not make a passkey that works here. Please choose a password.',
+  passkeyUnfitHere: 'Your device did not make a passkey that works here. You can go on without one.',
   confirmByPasskey: 'Confirm with a passkey',
   confirmByPasskeyHint: 'Your passkey or security key confirms that it is you.',
   noPasskeyServes:
@@ -91,6 +92,7 @@ const de: typeof en = {
   recoverNoSecondFactor:
     'Der Code stimmt. Für einen Passkey statt eines Passworts braucht es auch einen zweiten Faktor, etwa eine Authenticator-App, und Sie haben keinen. Bitte wählen Sie ein neues Passwort.',
   passkeyUnfit: 'Ihr Gerät hat keinen Passkey gemacht, der hier geht. Bitte wählen Sie ein Passwort.',
+  passkeyUnfitHere: 'Ihr Gerät hat keinen Passkey gemacht, der hier geht. Sie können ohne einen weitermachen.',
   confirmByPasskey: 'Mit Passkey bestätigen',
   confirmByPasskeyHint: 'Ihr Passkey oder Sicherheitsschlüssel bestätigt, dass Sie es sind.',
   noPasskeyServes:

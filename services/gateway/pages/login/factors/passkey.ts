@@ -20,8 +20,8 @@ export function passkeyPage(
     ${form(
       shown,
       '/passkey',
-      html`${passkey && passkeyButton(text)}
-      ${waysOut(shown, { ways, mayPassOver, isMain: passkey === undefined && ways.length === 0, at: 'passkey' })}`,
+      html`${passkey && passkeyButton(text, { isMain: true })}
+      ${waysOut(shown, { ways, mayPassOver, isMain: passkey === undefined, at: 'passkey' })}`,
     )}
     ${passkey && passkeyForm(shown, passkey, { isOffered: false })}`
   return frame(language, text.confirmByPasskey, content, {

@@ -29,17 +29,20 @@ export function waysOut(
   }: { ways: FactorWay[]; maySetUp?: boolean; mayPassOver?: boolean; isMain?: boolean; at?: 'code' | 'passkey' },
 ): Part {
   const { text } = shown.language
+  const isLast = isMain && others.length === 0 && !maySetUp
   const offered = [...others.flatMap((way) => (ways[way] ? [ways[way]] : [])), ...(maySetUp ? [setUp] : [])]
   return [
-    offered.length > 0 && html`<p class="hint">${text.anotherWay}</p>`,
-    offered.map(
-      ([action, key, to = 'code']) =>
-        html`<button class="other" name="action" value="${action}" ${formAt(shown, to, at)} formnovalidate>
-          ${text[key]}
-        </button>`,
-    ),
-    mayPassOver && html`<button class="text" name="action" value="pass-over" formnovalidate>${text.passOver}</button>`,
-    html`<button ${!isMain && html`class="text"`} name="action" value="another-account" formnovalidate>
+    offered.length > 0 && !isMain && html`<p class="hint ways">${text.anotherWay}</p>`,
+    offered.map(([action, key, to = 'code'], index) => {
+      const look = (!isMain || index > 0) && html`class="other"`
+      return html`<button ${look} name="action" value="${action}" ${formAt(shown, to, at)} formnovalidate>
+        ${text[key]}
+      </button>`
+    }),
+    mayPassOver &&
+      html`<p class="hint ways">${text.passOverHint}</p>
+        <button class="text" name="action" value="pass-over" formnovalidate>${text.passOver}</button>`,
+    html`<button ${!isLast && html`class="text"`} name="action" value="another-account" formnovalidate>
         ${text.otherAccount}
       </button>
       ${!isOwn(shown) && html`<button class="text" name="action" value="cancel" formnovalidate>${text.cancel}</button>`}`,

@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '@bufbuild/protobuf'
+import {
+  beginAnew,
+  closePages,
+  faultsOf,
+  forbidden,
+  gateway,
+  missing,
+  ofColors,
+  openPages,
+  show,
+  users,
+} from './testing/pages.ts'
+import { evil, page1 } from './testing/parts.ts'
+import { longNames } from './testing/long-names.ts'
+import { screens } from './testing/screens.ts'
+
+beforeAll(openPages)
+afterAll(closePages)
+beforeEach(beginAnew)
+afterEach(() => expect(forbidden).toEqual([]))
+
+describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bin/chromium)' : ''}`, () => {
+  test.each(Object.entries(screens))('%s: a page with a script keeps its form-action', async (_, screen) => {
+    users['ShowSignIn'] = () => screen
+    const answer = await fetch(gateway.url + page1)
+    const policy = answer.headers.get('content-security-policy')
+    const hasScript = (await answer.text()).includes('<script')
+    expect(policy!.includes('script-src')).toBe(hasScript)
+    expect(policy).not.toContain('unsafe-inline')
+    if (hasScript) expect(policy).toContain("form-action 'self'")
+  })
+
+  test.each(Object.entries(screens))('%s: one action at most looks like the one to take', async (_, screen) => {
+    const page = await show(screen)
+    const filled = `[...document.querySelectorAll('button')].filter((button) => button.offsetParent).filter((button) => {
+      const { color, backgroundColor } = getComputedStyle(button)
+      const probe = document.body.appendChild(document.createElement('button'))
+      const primary = getComputedStyle(probe)
+      const is = color === primary.color && backgroundColor === primary.backgroundColor
+      probe.remove()
+      return is
+    }).length`
+    expect(await page.evaluate(filled)).toBeLessThanOrEqual(1)
+  })
+
+  test.each(Object.entries(screens))('%s: what a name says is shown, and never run', async (_, screen) => {
+    const text = JSON.stringify(screen).replaceAll(
+      /"(ada|Ada Lovelace|ada@acme.example|a•••@a•••.example|Acme Timesheets|time.acme.example|urn:x|token|s1)"/g,
+      () => JSON.stringify(evil),
+    )
+    const page = await show(JSON.parse(text) as JsonObject)
+    expect(await page.locator('img, main script, main style').count()).toBe(0)
+    if (text.includes('onerror')) expect(await page.content()).toContain('&lt;img')
+  })
+
+  test.each(Object.entries(screens))(
+    '%s: nothing keeps anybody out (WCAG 2.2 AA), in any colours',
+    async (_, screen) => {
+      const page = await show(screen, { reducedMotion: 'reduce' })
+      await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' })
+      expect(await faultsOf(page)).toEqual([])
+      for (const look of [{ colorScheme: 'dark' }, { forcedColors: 'active' }] as const) {
+        await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', ...look })
+        expect(await faultsOf(page, ofColors)).toEqual([])
+      }
+    },
+  )
+
+  test.each([...Object.entries(screens), ...Object.entries(longNames)])(
+    '%s: nothing is cut off on a screen 320 pixels wide',
+    async (_, screen) => {
+      const viewport = { width: 320, height: 568 }
+      for (const language of ['en', 'de']) {
+        const page = await show(screen, { viewport, locale: language })
+        expect(await page.locator('html').getAttribute('lang')).toBe(language)
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+      }
+    },
+  )
+
+  test.each(Object.entries(screens))('%s: the keyboard reaches each control, which shows it', async (_, screen) => {
+    const page = await show(screen)
+    const controls = await page.locator(':is(input:not([type=hidden]), button, a, summary):visible').count()
+    const reached = new Set<unknown>()
+    for (let press = 0; press <= controls; press++) {
+      reached.add(await page.evaluate(focused))
+      await page.keyboard.press('Tab')
+    }
+    reached.delete(undefined)
+    expect(reached.size).toBe(controls)
+    expect([...reached].every((outline) => String(outline).endsWith('solid 3px'))).toBe(true)
+  })
+})
+
+const focused = `(() => {
+  const { activeElement: at } = document
+  if (at === document.body) return undefined
+  const { outlineStyle, outlineWidth } = getComputedStyle(at)
+  return [...document.querySelectorAll('input, button, a, summary')].indexOf(at) + ' ' + outlineStyle + ' ' + outlineWidth
+})()`
