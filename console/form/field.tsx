@@ -15,10 +15,18 @@ interface FieldProps<V extends Values> {
   optional?: boolean
   type?: 'text' | 'email' | 'password'
   autocomplete?: string
+  placeholder?: string
 }
 
 /** A text, with its label, its hint, and what is wrong with it. */
-export function Field<V extends Values>({ form, name, type = 'text', autocomplete = 'off', ...about }: FieldProps<V>) {
+export function Field<V extends Values>({
+  form,
+  name,
+  type = 'text',
+  autocomplete = 'off',
+  placeholder,
+  ...about
+}: FieldProps<V>) {
   return (
     <Labelled form={form} name={name} {...about}>
       {(attributes) => (
@@ -27,6 +35,7 @@ export function Field<V extends Values>({ form, name, type = 'text', autocomplet
           type={type}
           autocomplete={autocomplete}
           spellcheck={false}
+          placeholder={placeholder}
           value={form.values[name]}
           onInput={(event) => form.set(name, event.currentTarget.value)}
         />

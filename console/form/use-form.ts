@@ -20,6 +20,8 @@ export interface FormOptions<V extends Values> {
   rules: Rules
   /** The fields that are lists: each line has to obey the rules. */
   lists?: (keyof V & string)[]
+  /** Fields whose rules do not count as long as others have these values. */
+  skip?: (name: keyof V & string, values: V) => boolean
   /** Sends the changed fields alone. Returns the sequence of the object afterwards. */
   send: (changed: Partial<V>, options: { sequence?: string | undefined; key: string }) => Promise<string | undefined>
   /** Reads the object again, where it has changed meanwhile. */
@@ -44,7 +46,7 @@ export interface Form<V extends Values> {
 
 /** The state of a form, from opened to saved. */
 export function useForm<V extends Values>(options: FormOptions<V>): Form<V> {
-  const { rules, lists = [], send, theirs } = options
+  const { rules, lists = [], skip, send, theirs } = options
   const [base, setBase] = useState({ values: options.opened, sequence: options.sequence })
   const [edited, setEdited] = useState<Partial<V>>({})
   const [faults, setFaults] = useState<Form<V>['faults']>({})
@@ -79,6 +81,7 @@ export function useForm<V extends Values>(options: FormOptions<V>): Form<V> {
   }
 
   function faultsIn(name: string, value: string): [string, string][] {
+    if (skip?.(name, values)) return []
     if (!lists.includes(name)) return faultsOf(rules[name], value).map((says) => [name, says])
     return linesOf(value).flatMap((line, at) => faultsOf(rules[name], line).map((says) => [`${name}[${at}]`, says]))
   }
