@@ -6,7 +6,14 @@ import { build } from 'vite'
 
 const root = join(import.meta.dirname, '../..')
 const made = 'console/dist/index.html'
-const sources = ['console/!(dist)/**/*', 'console/*.*', 'proto/**/*.proto', 'lib/names/*', 'package-lock.json']
+const sources = [
+  'console/!(dist)/**/*',
+  'console/*.*',
+  'examples/**/*',
+  'proto/**/*.proto',
+  'lib/names/*',
+  'package-lock.json',
+]
 
 /** Builds the console into `console/dist`, unless nothing has changed since it was built. */
 export async function buildConsole(): Promise<void> {
