@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'preact/compat'
 import type { GrantsApplication } from '#gen/console/api'
 import { useMay } from '../api/queries.ts'
 import { clientIdOf } from '../applications/about-application.tsx'
@@ -6,12 +7,14 @@ import { FormView } from '../form/form.tsx'
 import { Lines } from '../form/lines.tsx'
 import { CopyButton } from '../pieces/copy-button.tsx'
 import { common } from '../texts/common.ts'
-import { useIssuer } from './issuer.ts'
+import { useIssuer } from '../frameworks/issuer.ts'
 import { settingWords as w } from './setting-words.ts'
 import { labels } from './settings.tsx'
 import { useSettings } from './use-settings.ts'
 import { WhoMay } from './who-may.tsx'
 import { words } from './words.ts'
+
+const Paste = lazy(() => import('./paste.tsx'))
 
 /** What one needs to let an application sign people in: its addresses, its id, and who may come. */
 export function SetUp({ application }: { application: GrantsApplication }) {
@@ -19,6 +22,9 @@ export function SetUp({ application }: { application: GrantsApplication }) {
     <div class="cols">
       <div class="stack">
         {application.oidcConfig ? <Addresses application={application} /> : <p class="soft">{words.noSignIn}</p>}
+        <Suspense fallback={null}>
+          <Paste application={application} />
+        </Suspense>
       </div>
       <div class="stack">
         <Needs application={application} />

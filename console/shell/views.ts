@@ -34,6 +34,9 @@ export const views: View[] = [
   }),
   view('/projects/new', 'project.write', () => import('../projects/add-project.tsx')),
   view('/projects/:project/:tab?', 'project.read', () => import('../project/project.tsx')),
+  view('/applications/new', 'project.app.write', () => import('../wizard/wizard.tsx')),
+  // To who knows no more than its id.
+  view('/applications/:id/:tab?', 'project.app.read', () => import('../application/application.tsx')),
   view('/projects/:project/applications/:id/:tab?', 'project.app.read', () => import('../application/application.tsx')),
 ]
 

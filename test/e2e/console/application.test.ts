@@ -63,6 +63,19 @@ describe.skipIf(withoutChromium)(`an application in Chromium${withoutChromium}`,
     expect(faults).toEqual([])
   })
 
+  test('the lines are those of the framework that the addresses look like, without the secret', async () => {
+    const redirectUris = ['http://localhost:8000/oidc/callback/']
+    const application = await newApplication(organization, projectId, { redirectUris, devMode: true })
+    const path = `/projects/${projectId}/applications/${application.appId}`
+    const { page } = await openConsole(browser, owner, path)
+    await page.getByRole('region', { name: 'shop.py' }).waitFor()
+    const env = page.getByRole('region', { name: '.env', exact: true })
+    expect(await env.locator('pre').textContent()).toContain(`CLIENT_ID=${application.clientId}\nCLIENT_SECRET=…\n`)
+    await page.getByLabel('Framework').selectOption('Spring Boot')
+    await page.getByRole('region', { name: 'src/main/resources/application.yml' }).waitFor()
+    await expectAccessible(page)
+  })
+
   test('what somebody else has saved meanwhile is taken over, and mine is saved beside it', async () => {
     const { page, appId } = await open('/settings')
     await page.getByLabel('Access tokens live, in seconds').fill('300')
