@@ -38,6 +38,7 @@ export const internalCalls = {
       'listEvents',
       'matchUsers',
       'listSecretUses',
+      'searchArrivals',
       'getPersonTokenLifetime',
     ],
   },

@@ -18,6 +18,7 @@ import type { Context } from './context.ts'
 import { addOIDCApplication } from './operations/application/add-oidc-application.ts'
 import { addAPIApplication } from './operations/application/add-api-application.ts'
 import { getApplication } from './operations/application/get-application.ts'
+import { searchApplicationArrivals } from './operations/application/search-application-arrivals.ts'
 import { searchApplications } from './operations/application/search-applications.ts'
 import { patchApplication } from './operations/application/patch-application.ts'
 import { updateApplication } from './operations/application/update-application.ts'
@@ -185,6 +186,7 @@ const grants: StoringService<Config, Context> = {
       addAPIApplication,
       getApplication,
       searchApplications,
+      searchApplicationArrivals,
       patchApplication,
       updateApplication,
       updateOIDCConfig,

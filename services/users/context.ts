@@ -33,6 +33,7 @@ export interface Context {
   afterResponse: AfterResponse
   secretUses: SecretUses
   failureCounts: FailureCounts
+  arrivals: Arrivals
   /** Locks a user whose password was wrong too often in a row, where the policy says so. After the answer. */
   lockAfterWrong(user: { userId: string; organizationId: string }, requestId: string): Promise<void>
   passwordHashes: PasswordHashes
@@ -58,6 +59,28 @@ export interface FailureCounts {
 }
 
 export type FailureCause = 'password-wrong' | 'code-wrong' | 'passkey-refused' | 'user-not-active' | 'throttled'
+
+/** Notes what came to the endpoints of sign-in for applications. It is stored within seconds, and no answer waits for it. */
+export interface Arrivals {
+  step(clientId: string, step: Step): void
+  refuse(refusal: Refusal): void
+}
+
+/** How far a sign-in to an application gets. */
+export type Step = 'request' | 'sign-in' | 'consent' | 'redeemed' | 'userinfo' | 'refresh' | 'sign-out'
+
+/** A request that was refused to an application. It names no person, and has no secret. */
+export interface Refusal {
+  clientId: string
+  cause: RefusalCause
+  /** Its name on the wire. */
+  parameter: string
+  sent: string
+  allowed: readonly string[]
+  description: string
+}
+
+export type RefusalCause = 'redirect-uri' | 'parameter' | 'person' | 'client' | 'grant' | 'sign-out'
 
 /** Notes when applications last proved who they are by which secret. */
 export interface SecretUses {

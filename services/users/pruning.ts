@@ -1,5 +1,6 @@
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { deleteUses } from '#lib/database/delete-in-portions'
+import { deleteArrivals } from './openid/arrivals/arrival-rows.ts'
 import { pruneAuthorizations } from './openid/authorization/prune-authorizations.ts'
 import { deleteRequests } from './openid/request/request-row.ts'
 import { deleteBrowsers } from './sessions/browsers/session-cookie.ts'
@@ -31,6 +32,7 @@ export function startPruning(context: Context): { stop(): void } {
     await deleteInvitations(sql)
     await deleteBrowsers(sql)
     await deleteRecords(context)
+    await deleteArrivals(sql)
     for (const table of [
       'tokens',
       'half_done_sessions',

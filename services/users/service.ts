@@ -128,6 +128,8 @@ import { deleteUserSessions } from './sessions/operations/delete-user-sessions.t
 import { searchSessions } from './sessions/operations/search-sessions.ts'
 import { searchMySessions, searchUserSessions } from './sessions/operations/search-user-sessions.ts'
 import { searchUserSignIns } from './sessions/operations/search-user-sign-ins.ts'
+import { searchSignInFailures } from './sessions/operations/search-sign-in-failures.ts'
+import { searchSignIns } from './sessions/operations/search-sign-ins.ts'
 import { searchUserSignInFailures } from './sessions/operations/search-user-sign-in-failures.ts'
 import { updateHumanProfile } from './directory/operations/user/update-human-profile.ts'
 import { updateMachine } from './directory/operations/user/update-machine.ts'
@@ -141,6 +143,7 @@ import { listMachineKeys } from './directory/operations/credential/list-machine-
 import { listMachineSecrets } from './directory/operations/credential/list-machine-secrets.ts'
 import { listPersonalAccessTokens } from './directory/operations/credential/list-personal-access-tokens.ts'
 import { listSecretUses } from './internal/list-secret-uses.ts'
+import { searchArrivals } from './internal/search-arrivals.ts'
 import { getPersonTokenLifetime } from './internal/get-person-token-lifetime.ts'
 import { listSessionApplications } from './internal/list-session-applications.ts'
 import { leaveAccount } from './pages/account/leave-account.ts'
@@ -204,6 +207,7 @@ import { surplusSessions } from './sessions/surplus.ts'
 import { fillFoundUsers } from './directory/search/found-users.ts'
 import { openIdTokenKeys } from './openid/tokens/keys/id-token-keys.ts'
 import { openSigningKeys } from './openid/tokens/keys/signing-keys.ts'
+import { openArrivals } from './openid/arrivals/arrivals.ts'
 import { openFailureCounts } from './directory/passwords/failure-counts.ts'
 import { openPasswordHashes } from './directory/passwords/stored-hashes.ts'
 import { openSecretUses } from './openid/clients/secret-uses.ts'
@@ -226,6 +230,7 @@ const users: StoringService<Config, Context> = {
     const afterResponse = openAfterResponse(log)
     const secretUses = openSecretUses(sql, log)
     const failureCounts = openFailureCounts(sql, config, log)
+    const arrivals = openArrivals(sql, log)
     const passwordHashes = await untilReachable(nats.waits, () => openPasswordHashes(sql, config))
     const rolesElsewhere = createRolesElsewhere(nats, async (userId, organizationId) => {
       const call = { requestId: '', deadline: Date.now() + 5000 }
@@ -246,6 +251,7 @@ const users: StoringService<Config, Context> = {
       afterResponse,
       secretUses,
       failureCounts,
+      arrivals,
       lockAfterWrong: (user, requestId) => lockAfterWrong(context, user, requestId),
       passwordHashes,
     }
@@ -273,6 +279,7 @@ const users: StoringService<Config, Context> = {
       afterResponse,
       secretUses,
       failureCounts,
+      arrivals,
       rolesElsewhere,
     ]
     return { context, background }
@@ -340,6 +347,8 @@ const users: StoringService<Config, Context> = {
       searchUserSessions,
       searchUserSignIns,
       searchUserSignInFailures,
+      searchSignIns,
+      searchSignInFailures,
       deleteUserSessions,
       searchUserConsents,
       withdrawConsent,
@@ -477,6 +486,7 @@ const users: StoringService<Config, Context> = {
       recordEmailCode,
       listUnsentEmailCodes,
       listSecretUses,
+      searchArrivals,
       getPersonTokenLifetime,
       listSessionApplications,
       signLogoutToken,

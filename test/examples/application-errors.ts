@@ -19,6 +19,7 @@ const ofOne: [Operation, object][] = [
   ['GenerateClientSecret', {}],
   ['AddClientSecret', {}],
   ['ListClientSecrets', {}],
+  ['SearchApplicationArrivals', {}],
   ['SetClientSecretExpiration', { secretId: 'unknown' }],
   ['RemoveClientSecret', { secretId: 'unknown' }],
   ['AddApplicationKey', {}],
@@ -127,6 +128,13 @@ export const applicationErrors: ErrorCase[] = [
     { reason: 'CURSOR_INVALID', code: 3, http: 400 },
     'no answer gave the cursor',
     ({ project }) => ({ projectId: project, cursor: 'none' }),
+    { fields: ['cursor'] },
+  ),
+  fails(
+    'SearchApplicationArrivals',
+    { reason: 'CURSOR_INVALID', code: 3, http: 400 },
+    'no answer gave the cursor',
+    (world) => ({ ...own(world), cursor: 'none' }),
     { fields: ['cursor'] },
   ),
 ]

@@ -135,8 +135,12 @@ begin
     delete from sign_in_records where user_id = kept.user_id and id <= (
       select id from sign_in_records where user_id = kept.user_id order by id desc offset 999 limit 1
     );
-    insert into sign_in_records (user_id, id, at, session_id, client_id, factors, partial, client)
-    values (kept.user_id, kept.id, roster_now(), kept.session_id, kept.client_id, array[kept.factor], kept.partial, kept.client);
+    insert into sign_in_records
+      (user_id, id, at, session_id, client_id, factors, partial, client, organization_id)
+    values (
+      kept.user_id, kept.id, roster_now(), kept.session_id, kept.client_id, array[kept.factor], kept.partial, kept.client,
+      coalesce((select organization_id from aggregates where type = 'user' and id = kept.user_id), '')
+    );
   end loop;
 end
 $$;

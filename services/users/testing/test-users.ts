@@ -21,6 +21,7 @@ import { readUsersConfig } from '../config.ts'
 import type { Context, FailureCounts } from '../context.ts'
 import { openFailureCounts } from '../directory/passwords/failure-counts.ts'
 import { openPasswordHashes } from '../directory/passwords/stored-hashes.ts'
+import { openArrivals } from '../openid/arrivals/arrivals.ts'
 import { openSecretUses } from '../openid/clients/secret-uses.ts'
 import { openAfterResponse } from '../after-response.ts'
 import { openIdTokenKeys } from '../openid/tokens/keys/id-token-keys.ts'
@@ -59,6 +60,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const afterResponse = openAfterResponse(silent)
   const secretUses = openSecretUses(sql, silent)
   const failureCounts = openFailureCounts(sql, config, silent)
+  const arrivals = openArrivals(sql, silent)
   const passwordHashes = await openPasswordHashes(sql, config)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
@@ -74,6 +76,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     afterResponse,
     secretUses,
     failureCounts,
+    arrivals,
     lockAfterWrong: (user, requestId) => lockAfterWrong({ config, sql, store, grants }, user, requestId),
     passwordHashes,
     grants,
@@ -84,6 +87,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
       await afterResponse.stop()
       await secretUses.stop()
       await failureCounts.stop()
+      await arrivals.stop()
       signingKeys.stop()
       idTokenKeys.stop()
       await nats.connection.close()

@@ -58,8 +58,8 @@ export function openFailureCounts(
 // A removal beside it has locked the person, who is not encrypted any more after it: then there is nothing to count.
 function add(sql: Sql, { userId, cause, count }: Waiting) {
   return sql`
-    insert into sign_in_failures as f (user_id, hour, cause, count)
-    select id, date_trunc('hour', roster_now()), ${cause}, ${count}::integer from aggregates
+    insert into sign_in_failures as f (user_id, hour, cause, count, organization_id)
+    select id, date_trunc('hour', roster_now()), ${cause}, ${count}::integer, coalesce(organization_id, '') from aggregates
     where type = 'user' and id = ${userId} and state ? ${encryptedAs} for share
     on conflict (user_id, hour, cause) do update set count = f.count + excluded.count
   `

@@ -45,6 +45,7 @@ export async function begin(
     if (goesBack) return answerMistake(context, parameters, reading, call)
     return showMistake(context, parameters, reading, call)
   }
+  context.arrivals.step(parameters.clientId, 'request')
   if (baseUri !== undefined) return toLoginApplication(context, baseUri, parameters, call)
   const { asked } = reading
   const silent = isSilent(parameters)

@@ -120,9 +120,12 @@ async function grantStored(
   }
 }
 
-/** Writes into the log that a code was given, since a code that is never redeemed leaves no event; and what was left out. */
+/**
+ * Writes into the log that a code was given, since a code that is never redeemed leaves no event; and what was left out.
+ * Notes it for the application, too.
+ */
 export function logGiven(
-  { log }: Pick<Context, 'log'>,
+  { log, arrivals }: Pick<Context, 'log' | 'arrivals'>,
   { parameters, signedInUser }: Pick<Grantable, 'parameters' | 'signedInUser'>,
   { authorizationId, scopes }: { authorizationId: string; scopes: readonly string[] },
   { requestId }: Pick<Call, 'requestId'>,
@@ -131,6 +134,7 @@ export function logGiven(
   const { id: applicationId, clientId } = application
   const line = { requestId, clientId, applicationId, authorizationId }
   log.info({ ...line, userId, sessionId }, 'a code was given')
+  arrivals.step(clientId, 'sign-in')
   // The application gets no error, so this alone says why no refresh token comes.
   const reason = whyNotOffline(parameters.scope, application.oidc, scopes)
   if (reason) log.info({ ...line, reason }, 'offline_access was left out')

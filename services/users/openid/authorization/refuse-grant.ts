@@ -4,6 +4,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { type ApplicationClient, methodOf } from '../clients/application-client.ts'
 import type { LoadedAuthorization } from './later-facts.ts'
+import { refusalOfGrant } from '../arrivals/refused.ts'
 import { type GrantFault, grantFaultOf } from './refusals.ts'
 import { whichInLog } from '../which-in-log.ts'
 
@@ -20,7 +21,7 @@ export interface PresentedBy {
  * what is wrong. A public one may be anybody: it reads what its request alone shows, or one sentence for all the rest.
  */
 export function refuseGrant(
-  { log }: Pick<Context, 'log'>,
+  { log, arrivals }: Pick<Context, 'log' | 'arrivals'>,
   presented: PresentedBy,
   error: unknown,
   call: Pick<Call, 'requestId'>,
@@ -36,6 +37,7 @@ export function refuseGrant(
     { requestId: call.requestId, clientId, applicationId, grantType, reason, why, authorizationId: authorization?.id },
     'a token request was refused',
   )
+  arrivals.refuse(refusalOfGrant(clientId, why))
   if (fault === undefined) return error
   return new RosterError('INVALID_ARGUMENT', 'INVALID_GRANT', toldOf(fault, presented, call), { cause: fault })
 }

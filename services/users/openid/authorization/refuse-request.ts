@@ -2,6 +2,7 @@ import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_serv
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
+import { refusalOfPerson, refusalOfRequest } from '../arrivals/refused.ts'
 import { asSent, mostOfClientId, mostOfUri } from '../request/as-sent.ts'
 import { describe, type Mistake } from '../request/mistakes.ts'
 import type { Parameters } from '../request/parameters.ts'
@@ -12,7 +13,7 @@ import type { Candidate } from './candidates.ts'
 
 /** The page of a request that no application gets an answer to: its client or its redirect URI is unknown. */
 export function refuseUnknown(
-  context: Pick<Context, 'log'>,
+  context: Pick<Context, 'log' | 'arrivals'>,
   parameters: Parameters,
   { notice: reason, nearest = '' }: Unanswerable,
   call: Call,
@@ -21,6 +22,8 @@ export function refuseUnknown(
   const parameter = isClient ? 'client_id' : 'redirect_uri'
   const why = isClient ? 'names no client that is there and active' : 'is none that the application has registered'
   logRefusal(context, parameters, { parameter, reason: `${parameter} ${why}.`, refusedAt: 'page' }, call)
+  if (!isClient)
+    context.arrivals.refuse(refusalOfRequest(parameters, { parameter, description: `${parameter} ${why}.` }))
   const clientId = asSent(parameters.clientId, mostOfClientId)
   const redirectUri = isClient ? '' : asSent(parameters.redirectUri, mostOfUri)
   const page = notice(reason, { clientId, redirectUri, nearestRedirectUri: nearest })
@@ -29,7 +32,7 @@ export function refuseUnknown(
 
 /** The page of a faulty request. It leads back to the application only by a click (RFC 9700 section 4.11.2). */
 export function showMistake(
-  context: Pick<Context, 'log' | 'config'>,
+  context: Pick<Context, 'log' | 'config' | 'arrivals'>,
   parameters: Parameters,
   { application, mistake }: Faulty,
   call: Call,
@@ -50,7 +53,7 @@ export function showMistake(
 
 /** Tells the application at once. */
 export function answerMistake(
-  context: Pick<Context, 'log' | 'config'>,
+  context: Pick<Context, 'log' | 'config' | 'arrivals'>,
   parameters: Parameters,
   { mistake }: Pick<Faulty, 'mistake'>,
   call: Call,
@@ -61,32 +64,37 @@ export function answerMistake(
 
 type Faulty = Pick<RequestedApplication, 'application'> & { mistake: Mistake }
 
-/** Logs a faulty request where it is refused. */
+/** Logs a faulty request where it is refused, and notes it for its application. */
 export function logMistake(
-  context: Pick<Context, 'log'>,
+  context: Pick<Context, 'log' | 'arrivals'>,
   parameters: Parameters,
   mistake: Mistake,
   refusedAt: 'page' | 'answer',
   call: Call,
 ): void {
   const { error, parameter } = mistake
-  logRefusal(context, parameters, { error, parameter, reason: describe(mistake), refusedAt }, call)
+  const reason = describe(mistake)
+  logRefusal(context, parameters, { error, parameter, reason, refusedAt }, call)
+  const { values } = mistake
+  context.arrivals.refuse(refusalOfRequest(parameters, { parameter, description: reason, allowed: values }))
 }
 
 /** Writes into the log who is signed in and may not come to the application, and why. The application is told no cause. */
 export function logShutOut(
-  { log }: Pick<Context, 'log'>,
+  { log, arrivals }: Pick<Context, 'log' | 'arrivals'>,
   { clientId }: Parameters,
   people: Candidate[],
   refusedAt: 'page' | 'answer',
   { requestId }: Call,
 ): void {
   for (const { signedInUser, verdict } of people)
-    if ('shutOut' in verdict)
+    if ('shutOut' in verdict) {
       log.info(
         { requestId, clientId, userId: signedInUser.userId, reason: verdict.shutOut, refusedAt },
         'a person was not let in',
       )
+      arrivals.refuse(refusalOfPerson(clientId, verdict.shutOut))
+    }
 }
 
 // A stranger makes these lines. They are as many as the gateway's own of such calls, and short; no value is in them.

@@ -4,6 +4,7 @@ import type { UniqueKey } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { countFailure } from '../../directory/rate-limits/client-failures.ts'
+import { refusalOfClient } from '../arrivals/refused.ts'
 import type { AuthenticationEvent, FailureReason } from '../events/authentication.ts'
 
 /** A client that proved who it is. */
@@ -47,6 +48,7 @@ export function failing(
         { requestId, clientId: known, method, reason: client ? reason : 'unknown' },
         'a client was refused',
       )
+      if (client) context.arrivals.refuse(refusalOfClient(clientId, reason))
       if (client)
         await context.store.execute<object, AuthenticationEvent, void>({
           aggregate: { type: 'authentication', id: client.id },

@@ -17,7 +17,7 @@ import { stillOpen } from '../request/request-row.ts'
  * request answered, meanwhile; RESOURCE_EXHAUSTED LIMIT_REACHED.
  */
 export async function giveConsent(
-  { store }: Context,
+  { store, arrivals }: Context,
   { application, userId, organizationId, sessionId }: SignedInUser,
   scopes: readonly string[],
   request: { requestId: string; next: Statement },
@@ -38,6 +38,7 @@ export async function giveConsent(
       }
     },
   })
+  arrivals.step(application.clientId, 'consent')
 }
 
 const mostConsents = 1000

@@ -1,6 +1,7 @@
 import type { NoticePage, PageAnswer, SignOutPage } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import { refusalOfSignOut } from '../arrivals/refused.ts'
 import { asSent, mostOfClientId, mostOfUri } from '../request/as-sent.ts'
 import { describe } from '../request/mistakes.ts'
 import type { SignOutParameters } from '../request/parameters.ts'
@@ -11,7 +12,7 @@ import type { SignOutReading } from './read-sign-out.ts'
  * value is in them but the client id.
  */
 export function tellMistake(
-  { log }: Pick<Context, 'log'>,
+  { log, arrivals }: Pick<Context, 'log' | 'arrivals'>,
   page: PageAnswer,
   parameters: SignOutParameters,
   reading: SignOutReading,
@@ -22,6 +23,7 @@ export function tellMistake(
   const clientId = asSent(reading.clientId || parameters.clientId, mostOfClientId)
   const { parameter, rule, values } = mistake
   log.info({ requestId, clientId, parameter, reason: describe(mistake) }, 'a sign-out request has a mistake')
+  arrivals.refuse(refusalOfSignOut(reading.clientId, parameters, mistake))
   const redirectUri = isUnregistered ? asSent(parameters.postLogoutRedirectUri, mostOfUri) : ''
   const told = { mistake: { parameter, rule, values }, clientId, redirectUri, nearestRedirectUri }
   return { ...page, answer: withMistake(page.answer, told) }

@@ -41,6 +41,7 @@ async function describePerson(
     throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.')
   const { allowed, authorization } = person
   const { application, project } = allowed
+  context.arrivals.step(application.clientId, 'userinfo')
   const { claims: named } = authorization.state
   const scopes = scopesOf(allowed, { names })
   const { roles: asked, asksMaps } = personScope(scopes, application.oidc!, project)

@@ -36,6 +36,7 @@ export const issueToken = {
 /** A grant of people, which applications present. `read`: what the text says; undefined where it is no such token. */
 interface PeopleGrant<Read extends { authorizationId: string }> {
   needs: 'code' | 'refreshToken'
+  step: 'redeemed' | 'refresh'
   read(keys: Keyring, text: string): Read | undefined
   load(context: Context, read: Read): Promise<PresentedGrant['authorization']>
   exchange(
@@ -48,10 +49,13 @@ interface PeopleGrant<Read extends { authorizationId: string }> {
 }
 
 const ofPeople = new Map([
-  [grantTypes.authorizationCode, grantOf({ needs: 'code', read: readCode, load: loadOfCode, exchange: redeemCode })],
+  [
+    grantTypes.authorizationCode,
+    grantOf({ needs: 'code', step: 'redeemed', read: readCode, load: loadOfCode, exchange: redeemCode }),
+  ],
   [
     grantTypes.refreshToken,
-    grantOf({ needs: 'refreshToken', read: readRefreshToken, load: loadById, exchange: refresh }),
+    grantOf({ needs: 'refreshToken', step: 'refresh', read: readRefreshToken, load: loadById, exchange: refresh }),
   ],
 ])
 
@@ -59,7 +63,7 @@ function loadById(context: Context, { authorizationId }: { authorizationId: stri
   return loadAuthorization(context, authorizationId)
 }
 
-function grantOf<Read extends { authorizationId: string }>({ needs, read, load, exchange }: PeopleGrant<Read>) {
+function grantOf<Read extends { authorizationId: string }>({ needs, step, read, load, exchange }: PeopleGrant<Read>) {
   return {
     needs,
     async handle(own: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
@@ -75,7 +79,9 @@ function grantOf<Read extends { authorizationId: string }>({ needs, read, load, 
       const dpopThumbprint = await useProof(context, client, request.dpopProof)
       try {
         const known = presented && { ...presented, authorization }
-        return await exchange(context, request, known, { client, dpopThumbprint }, call)
+        const tokens = await exchange(context, request, known, { client, dpopThumbprint }, call)
+        context.arrivals.step(client.application.clientId, step)
+        return tokens
       } catch (error) {
         const what = needs === 'code' ? 'code' : 'refresh-token'
         throw refuseGrant(context, { request, what, client, authorization }, error, call)

@@ -23,6 +23,7 @@ export async function beginSignOut(
 ): Promise<PageAnswer> {
   const { browser } = visit
   const reading = await readSignOut(context, parameters, call)
+  if (reading.clientId !== '' && !reading.mistake) context.arrivals.step(reading.clientId, 'sign-out')
   const tell = (page: PageAnswer) => tellMistake(context, page, parameters, reading, call)
   if (reading.loginBaseUri !== undefined) return tell(toLoginApplication(reading.loginBaseUri, reading, parameters))
   // The former value of a cookie ends nothing: the browser asks for the page with the present one.

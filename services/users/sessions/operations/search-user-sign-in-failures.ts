@@ -28,17 +28,17 @@ export async function searchUserSignInFailures(
       descending: true,
     },
   })
-  const failures = rows.map(({ cause, ...row }) => ({ ...row, cause: causes[cause] }))
+  const failures = rows.map(({ cause, ...row }) => ({ ...row, cause: failureCauses[cause] }))
   return { failures, nextCursor, total }
 }
 
-interface FailureRow {
+export interface FailureRow {
   hour: Date
   cause: FailureCause
   count: number
 }
 
-const causes: Record<FailureCause, SignInFailureCause> = {
+export const failureCauses: Record<FailureCause, SignInFailureCause> = {
   'password-wrong': SignInFailureCause.SIGN_IN_FAILURE_CAUSE_PASSWORD_WRONG,
   'code-wrong': SignInFailureCause.SIGN_IN_FAILURE_CAUSE_CODE_WRONG,
   'passkey-refused': SignInFailureCause.SIGN_IN_FAILURE_CAUSE_PASSKEY_REFUSED,

@@ -22,5 +22,6 @@ export async function searchUserSignIns(
     // The ids are UUIDs of version 7, which hold the time.
     order: { by: [{ column: sql`r.id`, type: 'uuid' }], descending: true },
   })
-  return { signIns: await showSignIns(context, userId, rows), nextCursor, total }
+  const shown = rows.map((row) => ({ ...row, userId }))
+  return { signIns: await showSignIns(context, shown), nextCursor, total }
 }

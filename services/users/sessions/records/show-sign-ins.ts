@@ -31,9 +31,9 @@ export function shownJoins(sql: Sql): Fragment {
   return sql`left join copies a on a.type = 'application' and a.client_id = r.client_id`
 }
 
-/** Records of a person as they are shown. */
-export async function showSignIns(context: Context, userId: string, rows: ShownRow[]): Promise<SignInRecord[]> {
-  const clients = await readClients(context, userId, rows)
+/** Records of people as they are shown. */
+export async function showSignIns(context: Context, rows: (ShownRow & { userId: string })[]): Promise<SignInRecord[]> {
+  const clients = await readClients(context, rows)
   return rows.map(({ id, at, sessionId, factors, partial, isLiving, applicationId, applicationName }, index) => ({
     id,
     signInDate: at,
@@ -61,6 +61,9 @@ export async function findLastSignIns(
     where r.user_id = ${userId} and r.session_id = any(${sessionIds})
     order by r.session_id, r.id desc
   `)
-  const records = await showSignIns(context, userId, rows)
+  const records = await showSignIns(
+    context,
+    rows.map((row) => ({ ...row, userId })),
+  )
   return new Map(records.map((record) => [record.sessionId, record]))
 }

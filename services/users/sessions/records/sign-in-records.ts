@@ -78,16 +78,17 @@ function addFactor(userId: string, sessionId: string, kind: FactorKind, partial:
   `
 }
 
-/** Decrypts the clients of records of a person. One that no key decrypts is empty. */
+/** Decrypts the clients of records of people. One that no key decrypts is empty. */
 export async function readClients(
   { sql, personal }: Pick<Context, 'sql' | 'personal'>,
-  userId: string,
-  rows: Pick<RecordRow, 'id' | 'client'>[],
+  rows: (Pick<RecordRow, 'id' | 'client'> & { userId: string })[],
 ): Promise<(SignInClient | undefined)[]> {
   if (rows.length === 0) return []
-  const key = (await orUnavailable(findKeys(sql, passingOver(personal), [userId]))).get(userId)
-  return rows.map(({ id, client }) => {
+  const people = [...new Set(rows.map(({ userId }) => userId))]
+  const keys = await orUnavailable(findKeys(sql, passingOver(personal), people))
+  return rows.map(({ userId, id, client }) => {
     try {
+      const key = keys.get(userId)
       return key && (decryptJson(key, client, placeOf(userId, id)) as SignInClient)
     } catch {
       return undefined

@@ -1,0 +1,81 @@
+import { v7 as uuid } from 'uuid'
+import { BriefMap } from '#lib/brief-map'
+import type { Sql } from '#lib/database/database'
+import type { Log } from '#lib/log'
+import type { Service } from '#lib/process'
+import { createBucket, createRecent, wait, wear } from '#lib/token-bucket'
+import type { Arrivals, Refusal, Step } from '../../context.ts'
+import { keepRefusals, keepSteps } from './arrival-rows.ts'
+
+/** Milliseconds. */
+const every = 1000
+/** Of each kind that wait. */
+const most = 10_000
+// An application may have thirty rows at once, and then two a minute: a flood would else push out what came before it.
+const [rate, burst] = [1 / 30, 900]
+
+/** A refusal with how often it came, and how many others found no place before it. */
+export interface Counted extends Refusal {
+  id: string
+  count: number
+  leftOut: number
+}
+
+/** Opens the notes of arrivals. However much comes, a second has three statements, and a sign-in has none of its own. */
+export function openArrivals(sql: Sql, log: Log): Arrivals & Service {
+  const steps = new BriefMap<string, { clientId: string; step: Step }>()
+  const refusals = new BriefMap<string, Counted>()
+  /** Refusals that found no place, by client. */
+  const leftOut = new BriefMap<string, number>()
+  const bucketOf = createRecent(createBucket, burst * 1000)
+
+  async function store() {
+    try {
+      await keepSteps(sql, take(steps))
+      await keepRefusals(sql, take(refusals))
+    } catch (err) {
+      log.warn({ err }, 'arrivals at applications are not kept')
+    }
+  }
+
+  function hasPlace(clientId: string): boolean {
+    const now = performance.now()
+    const bucket = bucketOf(clientId, now)
+    wear(bucket, rate, now, burst)
+    if (refusals.size >= most || wait(bucket, rate, 1, burst) > 0) return false
+    bucket.used++
+    return true
+  }
+
+  let storing = Promise.resolve()
+  const timer = setInterval(() => (storing = storing.then(store)), every)
+  timer.unref()
+  return {
+    step(clientId, step) {
+      if (steps.size < most) steps.set(`${step} ${clientId}`, { clientId, step })
+    },
+    refuse(refusal) {
+      const { clientId, cause, parameter, sent, description } = refusal
+      const key = JSON.stringify([clientId, cause, parameter, sent, description])
+      const known = refusals.get(key)
+      if (known) return void known.count++
+      const others = leftOut.get(clientId) ?? 0
+      if (!hasPlace(clientId)) {
+        if (others > 0 || leftOut.size < most) leftOut.set(clientId, others + 1)
+        return
+      }
+      leftOut.delete(clientId)
+      refusals.set(key, { ...refusal, id: uuid(), count: 1, leftOut: others })
+    },
+    async stop() {
+      clearInterval(timer)
+      await storing.then(store)
+    },
+  }
+}
+
+function take<Value>(waiting: BriefMap<string, Value>): Value[] {
+  const taken = [...waiting.values()]
+  for (const key of [...waiting.keys()]) waiting.delete(key)
+  return taken
+}
