@@ -19,6 +19,8 @@ export interface ReadOptions {
   enabled?: boolean
   /** Rows of another object are no placeholder. */
   fresh?: boolean
+  /** Reads again after so many milliseconds, while the page is looked at. Each counts as use of the session: set an end. */
+  every?: number | undefined
 }
 
 export type Read<M extends Method> = UseQueryResult<Response<M>>
@@ -30,6 +32,7 @@ export function useRead<M extends Method>(method: M, request: Request<M>, option
     queryKey: [organization, method, request],
     queryFn: ({ signal }: { signal: AbortSignal }) => call(method, request, { organization, signal }),
     ...(options.enabled !== undefined && { enabled: options.enabled }),
+    ...(options.every !== undefined && { refetchInterval: options.every }),
     // A list of before stays, dimmed, until the next one has come: not that of another organization.
     ...(!options.fresh && {
       placeholderData: (before: unknown, query?: { queryKey: readonly unknown[] }) =>

@@ -26,6 +26,11 @@ export const views: View[] = [
     letter: 'p',
   }),
   view('/people/new', 'user.write', () => import('../people/add-person.tsx')),
+  view('/sign-ins', 'user.read', () => import('../sign-ins/sign-ins.tsx'), {
+    group: 'signIn',
+    label: words.signIns,
+    letter: 's',
+  }),
   view('/people/:id/:tab?', 'user.read', () => import('../person/person.tsx')),
   view('/projects', 'project.read', () => import('../projects/projects.tsx'), {
     group: 'access',

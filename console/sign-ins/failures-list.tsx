@@ -1,0 +1,62 @@
+import { Link } from 'wouter-preact'
+import type { UsersSignInFailuresOfUser } from '#gen/console/api'
+import { useRead } from '../api/queries.ts'
+import { useFilters, useHere } from '../address/place.ts'
+import { useNames } from '../history/use-names.ts'
+import { List } from '../list/list.tsx'
+import { Avatar } from '../pieces/avatar.tsx'
+import { Time } from '../pieces/time.tsx'
+import { sayFailure } from './say-sign-in.ts'
+import { words } from './words.ts'
+
+interface FailuresListProps {
+  userId?: string
+  every?: number | undefined
+  clear?: (() => void) | undefined
+}
+
+/** Sign-ins that failed: a row for each hour, person and cause. */
+export function FailuresList({ userId = '', every, clear }: FailuresListProps) {
+  const here = useHere()
+  const [filters, setFilters] = useFilters()
+  const after = filters.get('after') ?? ''
+  const query = useRead(
+    'roster.users.v1.SessionService/SearchSignInFailures',
+    { userId, limit: 50, cursor: after },
+    { every: after === '' ? every : undefined },
+  )
+  const rows = query.data && (query.data.failures ?? [])
+  const nameOf = useNames((rows ?? []).map((row) => row.userId))
+  return (
+    <List<UsersSignInFailuresOfUser>
+      label={words.failed}
+      permission="user.read"
+      rows={rows}
+      keyOf={({ userId, failures }) => `${userId} ${failures?.hour} ${failures?.cause}`}
+      query={query}
+      empty={words.noFailure}
+      clear={clear}
+      pages={{ next: query.data?.nextCursor ?? '', after, go: (after) => setFilters({ after }) }}
+      columns={[
+        {
+          label: words.who,
+          cell: ({ userId = '' }) => (
+            <Link class="who" href={here(`/people/${encodeURIComponent(userId)}/sign-in`)}>
+              <Avatar name={nameOf(userId)} />
+              <span>{nameOf(userId)}</span>
+            </Link>
+          ),
+        },
+        { label: words.why, cell: ({ failures }) => sayFailure(failures?.cause) },
+        { label: words.count, cell: ({ failures }) => failures?.count ?? 0 },
+        { label: words.hour, cell: ({ failures }) => <Time at={failures?.hour} />, wide: true },
+        {
+          label: words.explain,
+          cell: ({ userId = '' }) => (
+            <Link href={here(`/explain?person=${encodeURIComponent(userId)}`)}>{words.explain}</Link>
+          ),
+        },
+      ]}
+    />
+  )
+}
