@@ -148,7 +148,7 @@ describe('of what came for an application', () => {
         ),
       )
     await expect
-      .poll(async () => ((await found()) as any).refusals?.[0]?.cause, { timeout: 10_000 })
+      .poll(async () => (await found()).refusals?.[0]?.cause, { timeout: 10_000 })
       .toBe('APPLICATION_REFUSAL_CAUSE_PERSON')
     expect(JSON.stringify(await found())).not.toContain(stranger.userId)
   })

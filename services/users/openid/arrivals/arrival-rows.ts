@@ -1,9 +1,15 @@
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import type { Sql } from '#lib/database/database'
-import type { Step } from '../../context.ts'
-import type { Counted } from './arrivals.ts'
+import type { Refusal, Step } from '../../context.ts'
 
 const [mostOfApplication, keptDays] = [1000, 7]
+
+/** A refusal with how often it came, and how many others found no place before it. */
+export interface Counted extends Refusal {
+  id: string
+  count: number
+  leftOut: number
+}
 
 /** Stores steps, each for the application of its client. */
 export async function keepSteps(sql: Sql, steps: { clientId: string; step: Step }[]): Promise<void> {

@@ -4,8 +4,8 @@ import type { Sql } from '#lib/database/database'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import { createBucket, createRecent, wait, wear } from '#lib/token-bucket'
-import type { Arrivals, Refusal, Step } from '../../context.ts'
-import { keepRefusals, keepSteps } from './arrival-rows.ts'
+import type { Arrivals, Step } from '../../context.ts'
+import { type Counted, keepRefusals, keepSteps } from './arrival-rows.ts'
 
 /** Milliseconds. */
 const every = 1000
@@ -13,13 +13,6 @@ const every = 1000
 const most = 10_000
 // An application may have thirty rows at once, and then two a minute: a flood would else push out what came before it.
 const [rate, burst] = [1 / 30, 900]
-
-/** A refusal with how often it came, and how many others found no place before it. */
-export interface Counted extends Refusal {
-  id: string
-  count: number
-  leftOut: number
-}
 
 /** Opens the notes of arrivals. However much comes, a second has three statements, and a sign-in has none of its own. */
 export function openArrivals(sql: Sql, log: Log): Arrivals & Service {
@@ -76,6 +69,6 @@ export function openArrivals(sql: Sql, log: Log): Arrivals & Service {
 
 function take<Value>(waiting: BriefMap<string, Value>): Value[] {
   const taken = [...waiting.values()]
-  for (const key of [...waiting.keys()]) waiting.delete(key)
+  for (const key of Array.from(waiting.keys())) waiting.delete(key)
   return taken
 }

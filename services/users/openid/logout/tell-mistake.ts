@@ -1,7 +1,7 @@
 import type { NoticePage, PageAnswer, SignOutPage } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { refusalOfSignOut } from '../arrivals/refused.ts'
+import { refusalOfSignOut } from '../request/refused-request.ts'
 import { asSent, mostOfClientId, mostOfUri } from '../request/as-sent.ts'
 import { describe } from '../request/mistakes.ts'
 import type { SignOutParameters } from '../request/parameters.ts'
