@@ -36,6 +36,7 @@ const others = new Set([
 /** Fields of other names, with none of these beside them, and why. */
 const exceptions: Record<string, string> = {
   'feed.v1.Event.id': "CloudEvents' name",
+  'grants.v1.ApplicationRefusal.refusal_id': 'no operation takes it',
   'grants.v1.ExplainedEvent.id': 'as of Event',
   'grants.v1.Ground.id': 'of a membership, a user grant or a project grant',
   'object.v1.BulkDone.id': 'of whatever the bulk is about',

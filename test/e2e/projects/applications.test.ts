@@ -8,6 +8,7 @@ import { examplePair, inSeconds } from '../../examples/machines.ts'
 import { admin, newMachine, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { factsOf } from '../clients/call.ts'
+import { callConnectJson } from '../clients/connect-json.ts'
 import { call as json, over } from '../clients/encodings.ts'
 
 let home: string
@@ -307,6 +308,14 @@ describe.each(over('connect'))('applications over $encoding', ({ call }) => {
     expect(await names({}, abroad)).toEqual([])
     const name = { text: 'alpha', method: 'TEXT_QUERY_METHOD_STARTS_WITH_IGNORE_CASE' }
     expect(await names({ name })).toEqual(['Alpha', 'ＡＬＰＨＡ 2'])
+    // By HTTP it has a path of its own.
+    const everywhere = async (organization = home) => {
+      const request = { name, limit: 1000 }
+      const { applications = [] } = ok(await callConnectJson('SearchApplications', request, admin(organization)))
+      return applications.map(({ name }: any) => name)
+    }
+    expect(await everywhere()).toEqual(expect.arrayContaining(['Alpha', 'ＡＬＰＨＡ 2', 'Alpha elsewhere']))
+    expect(await everywhere(abroad)).toEqual([])
     const page = await act('SearchApplications', { projectId: project, limit: 3, withTotal: true })
     expect(page).toMatchObject({ total: 4 })
     const cursor = page.nextCursor

@@ -44,7 +44,7 @@ async function refusalOf(application: ExampleApplication) {
   const found = async () => (await arrivalsOf(application)).refusals ?? []
   await expect.poll(found, { timeout: 10_000 }).toHaveLength(1)
   const [refusal] = await found()
-  expect(refusal).toMatchObject({ id: expect.any(String), refusalDate: expect.any(String), count: 1 })
+  expect(refusal).toMatchObject({ refusalId: expect.any(String), refusalDate: expect.any(String), count: 1 })
   return refusal
 }
 

@@ -33,11 +33,12 @@ export async function searchApplicationArrivals(
   }
 }
 
-function show({ at, cause, allowed, ...refusal }: Refusal, { oidc }: Application): ApplicationRefusal {
+function show({ id: refusalId, at, cause, allowed, ...refusal }: Refusal, { oidc }: Application): ApplicationRefusal {
   const registered = { redirect_uri: oidc?.redirectUris, post_logout_redirect_uri: oidc?.postLogoutRedirectUris }
   const { [refusal.parameter as keyof typeof registered]: uris } = registered
   return {
     ...refusal,
+    refusalId,
     refusalDate: at,
     cause: causes[cause] ?? Cause.APPLICATION_REFUSAL_CAUSE_UNSPECIFIED,
     registered: (uris ?? allowed).slice(0, mostRegistered),

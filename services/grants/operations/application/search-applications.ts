@@ -13,7 +13,6 @@ import type { Context } from '../../context.ts'
 import { showApplication } from '../../show.ts'
 import type { Application } from '../../vocabulary/application.ts'
 
-/** A project has so few of them that the filters need no index of their own. */
 export async function searchApplications(
   context: Context,
   request: SearchApplicationsRequest,
@@ -32,7 +31,8 @@ export async function searchApplications(
       from: sql`applications p`,
       shown: joinAggregate(sql, 'application', sql`p.application_id`),
       where: sql`
-        p.project_id = ${projectId} and p.organization_id = ${call.organizationId}
+        p.organization_id = ${call.organizationId}
+        ${projectId ? sql`and p.project_id = ${projectId}` : sql``}
         ${name ? sql`and ${textCondition(sql, { exact, canonical }, name.text, name.method)}` : sql``}
         ${state ? sql`and p.inactive = ${state === ApplicationState.APPLICATION_STATE_INACTIVE}` : sql``}
       `,
