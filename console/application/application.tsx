@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'preact/compat'
 import { Link } from 'wouter-preact'
 import type { GrantsApplication } from '#gen/console/api'
 import { decode, useHere, useTitle, type ViewProps } from '../address/place.ts'
@@ -11,7 +12,9 @@ import { SetUp } from './set-up.tsx'
 import { Settings } from './settings.tsx'
 import { words } from './words.ts'
 
-const tabs = { '': words.setUp, settings: words.settings, secrets: words.secrets }
+const tabs = { '': words.setUp, settings: words.settings, secrets: words.secrets, 'sign-ins': words.signIns }
+
+const SignIns = lazy(() => import('../sign-ins/application-sign-ins.tsx'))
 
 /** One application. */
 export default function Application({ params: { project = '', id = '', tab = '' } }: ViewProps) {
@@ -49,5 +52,11 @@ export default function Application({ params: { project = '', id = '', tab = '' 
 function Tab({ application, tab }: { application: GrantsApplication; tab: string }) {
   if (tab === 'settings') return <Settings application={application} />
   if (tab === 'secrets') return <Secrets application={application} />
+  if (tab === 'sign-ins')
+    return (
+      <Suspense fallback={null}>
+        <SignIns projectId={application.projectId ?? ''} applicationId={application.id ?? ''} />
+      </Suspense>
+    )
   return <SetUp application={application} />
 }

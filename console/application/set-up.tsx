@@ -15,6 +15,7 @@ import { WhoMay } from './who-may.tsx'
 import { words } from './words.ts'
 
 const Paste = lazy(() => import('./paste.tsx'))
+const Watch = lazy(() => import('../sign-ins/watch-sign-in.tsx'))
 
 /** What one needs to let an application sign people in: its addresses, its id, and who may come. */
 export function SetUp({ application }: { application: GrantsApplication }) {
@@ -24,6 +25,9 @@ export function SetUp({ application }: { application: GrantsApplication }) {
         {application.oidcConfig ? <Addresses application={application} /> : <p class="soft">{words.noSignIn}</p>}
         <Suspense fallback={null}>
           <Paste application={application} />
+          {application.oidcConfig && (
+            <Watch projectId={application.projectId ?? ''} applicationId={application.id ?? ''} />
+          )}
         </Suspense>
       </div>
       <div class="stack">

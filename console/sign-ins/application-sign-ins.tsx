@@ -48,7 +48,7 @@ function Refusals(props: { projectId: string; applicationId: string; every: numb
       {query.error && <Problem error={query.error} retry={() => void query.refetch()} />}
       {refusals?.length === 0 && <Quiet>{words.noRefusal}</Quiet>}
       {refusals?.map((refusal: GrantsApplicationRefusal) => (
-        <Refusal key={refusal.id} projectId={projectId} applicationId={applicationId} refusal={refusal} />
+        <Refusal key={refusal.refusalId} projectId={projectId} applicationId={applicationId} refusal={refusal} />
       ))}
       {(cursor !== '' || query.data?.nextCursor) && (
         <div class="pager">

@@ -5,7 +5,8 @@ import { useFilters, useHere } from '../address/place.ts'
 import { useNames } from '../history/use-names.ts'
 import { List } from '../list/list.tsx'
 import { Avatar } from '../pieces/avatar.tsx'
-import { Time } from '../pieces/time.tsx'
+import { language } from '../texts/texts.ts'
+import { sayExactly } from '../texts/times.ts'
 import { sayFailure } from './say-sign-in.ts'
 import { words } from './words.ts'
 
@@ -49,7 +50,7 @@ export function FailuresList({ userId = '', every, clear }: FailuresListProps) {
         },
         { label: words.why, cell: ({ failures }) => sayFailure(failures?.cause) },
         { label: words.count, cell: ({ failures }) => failures?.count ?? 0 },
-        { label: words.hour, cell: ({ failures }) => <Time at={failures?.hour} />, wide: true },
+        { label: words.hour, cell: ({ failures }) => <Hour at={failures?.hour} />, wide: true },
         {
           label: words.explain,
           cell: ({ userId = '' }) => (
@@ -58,5 +59,23 @@ export function FailuresList({ userId = '', every, clear }: FailuresListProps) {
         },
       ]}
     />
+  )
+}
+
+const hours = new Intl.DateTimeFormat(language, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+
+/** Which hour it was, and not how long ago it began. */
+function Hour({ at = '' }: { at: string | undefined }) {
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={sayExactly(date)}>
+      {hours.format(date)}
+    </time>
   )
 }

@@ -82,7 +82,7 @@ export function sayCause({ cause, parameter = '' }: GrantsApplicationRefusal): s
 /** Registers the address that came. Whoever reads it decides whether it is theirs: it came from a stranger. */
 function Mend({ projectId, applicationId, refusal }: RefusalProps) {
   const organization = useOrganization()
-  const may = useMay('project.app.write')
+  const may = useMay('project.app.write', projectId)
   const [error, setError] = useState<Error>()
   const [isBusy, setBusy] = useState(false)
   const read = { projectId, appId: applicationId }

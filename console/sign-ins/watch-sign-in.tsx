@@ -44,7 +44,7 @@ export default function WatchSignIn({ projectId, applicationId }: WatchSignInPro
       <p class="inside">{isDone ? words.done : words.waiting}</p>
       <Steps steps={steps} />
       {refusals.map((refusal) => (
-        <Refusal key={refusal.id} projectId={projectId} applicationId={applicationId} refusal={refusal} />
+        <Refusal key={refusal.refusalId} projectId={projectId} applicationId={applicationId} refusal={refusal} />
       ))}
       {isEmpty && isLate && <Checklist />}
     </div>
