@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
 import type { UsersUser } from '#gen/console/api'
 import { write } from '../api/call.ts'
 import type { Method, Request } from '../api/sent.ts'
@@ -7,7 +8,7 @@ import { Confirm } from '../pieces/confirm.tsx'
 import { Menu } from '../pieces/menu.tsx'
 import { say, sayProblem } from '../pieces/notices.tsx'
 import { nameOf } from '../people/about-person.tsx'
-import { useOrganization } from '../address/place.ts'
+import { useHere, useOrganization } from '../address/place.ts'
 import { RemovePerson } from './remove-person.tsx'
 import { common } from '../texts/common.ts'
 import { words } from './words.ts'
@@ -18,6 +19,7 @@ type Act = { [M in Method]: Request<M> extends { userId?: string } ? M : never }
 export function Actions({ user }: { user: UsersUser }) {
   const [asked, setAsked] = useState<'lock' | 'remove'>()
   const organization = useOrganization()
+  const here = useHere()
   const mayWrite = useMay('user.write')
   const mayRemove = useMay('user.delete')
   const { userId = '', state } = user
@@ -29,9 +31,15 @@ export function Actions({ user }: { user: UsersUser }) {
   }
   const now = (method: Act, done: string) => void act(method, done).catch(sayProblem)
   const service = 'roster.users.v1.UserService'
-  if (!mayWrite && !mayRemove) return null
+  const why = (
+    <Link class="button" href={here(`/explain?person=${encodeURIComponent(userId)}`)}>
+      {words.why}
+    </Link>
+  )
+  if (!mayWrite && !mayRemove) return why
   return (
     <>
+      {why}
       {mayWrite && state === 'USER_STATE_LOCKED' && (
         <button onClick={() => now(`${service}/UnlockUser`, words.unlocked(name))}>{words.unlock}</button>
       )}

@@ -31,6 +31,11 @@ export const views: View[] = [
     label: words.signIns,
     letter: 's',
   }),
+  view('/explain', 'user.read', () => import('../explain/explain.tsx'), {
+    group: 'signIn',
+    label: words.explain,
+    letter: 'x',
+  }),
   view('/people/:id/:tab?', 'user.read', () => import('../person/person.tsx')),
   view('/projects', 'project.read', () => import('../projects/projects.tsx'), {
     group: 'access',

@@ -1,0 +1,94 @@
+import { useRead } from '../api/queries.ts'
+import { useNames } from '../history/use-names.ts'
+import { History } from '../history/history.tsx'
+import { Forbidden, isForbidden, Problem } from '../pieces/problem.tsx'
+import { Time } from '../pieces/time.tsx'
+import { Grounds } from './grounds.tsx'
+import { words } from './words.ts'
+
+interface SignInAnswerProps {
+  userId: string
+  applicationId: string
+  applicationName: string
+}
+
+/** Whether somebody can sign in to an application, and why. */
+export function SignInAnswer({ userId, applicationId, applicationName }: SignInAnswerProps) {
+  const query = useRead(
+    'roster.users.v1.SessionService/ExplainSignIn',
+    { userId, applicationId, limit: 10 },
+    { fresh: true },
+  )
+  const nameOf = useNames([userId])
+  const { data, error } = query
+  if (isForbidden(error)) return <Forbidden permission="session.read" />
+  if (error && !data) return <Problem error={error} retry={() => void query.refetch()} />
+  if (!data) return <div class="card ghost" aria-hidden="true" />
+  const next = data.nextSignIn ?? {}
+  const { obstacles = [], asked = [], factors = [] } = next
+  const says = { SIGN_IN_OUTCOME_SUCCEEDS: words.can, SIGN_IN_OUTCOME_WAITS: words.waits }
+  const outcome = next.outcome as keyof typeof says
+  const isBad = !(outcome in says)
+  return (
+    <div class="stack" aria-live="polite">
+      <div class="card">
+        <p class="answer">
+          <span class={`tag ${isBad ? 'bad' : 'good'}`}>{isBad ? '✕' : '✓'}</span>{' '}
+          <strong>{(says[outcome] ?? words.cannot)(nameOf(userId), applicationName)}</strong>
+        </p>
+        {obstacles.length > 0 && (
+          <>
+            <h2 class="part">{words.against}</h2>
+            <Grounds grounds={obstacles} userId={userId} />
+          </>
+        )}
+        {asked.length > 0 && (
+          <>
+            <h2 class="part">{words.asked}</h2>
+            <Grounds grounds={asked} userId={userId} />
+          </>
+        )}
+        {factors.length > 0 && (
+          <>
+            <h2 class="part">{words.factors}</h2>
+            <ul class="line">
+              {factors.map(({ method = '', sentence, until }) => (
+                <li key={method}>
+                  {sentence}
+                  {until && (
+                    <small>
+                      {words.until} <Time at={until} />
+                    </small>
+                  )}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        <ul class="line">
+          {next.wrongPasswords && (
+            <li>
+              {words.wrongPasswords(String(next.wrongPasswords.count ?? 0))}
+              <small>
+                <Time at={next.wrongPasswords.lastDate} />
+              </small>
+            </li>
+          )}
+          {next.withoutRoles && <li>{words.withoutRoles}</li>}
+          {next.mayResetPassword && <li>{words.mayReset}</li>}
+          {data.leftOutScopes?.map(({ scope, sentence }) => (
+            <li key={scope}>
+              <code>{scope}</code>: {sentence}
+            </li>
+          ))}
+        </ul>
+      </div>
+      <div class="card">
+        <div class="title">
+          <h2>{words.happened}</h2>
+        </div>
+        <History events={data.events ?? []} query={query} permission="session.read" empty={words.nothingHappened} />
+      </div>
+    </div>
+  )
+}
