@@ -58,6 +58,7 @@ import { removeInstanceMember } from './operations/member/remove-instance-member
 import { searchInstanceMembers } from './operations/member/search-instance-members.ts'
 import { addOrganization } from './operations/organization/add-organization.ts'
 import { getOrganization } from './operations/organization/get-organization.ts'
+import { searchMyOrganizations } from './operations/organization/search-my-organizations.ts'
 import { searchOrganizations } from './operations/organization/search-organizations.ts'
 import { updateOrganization } from './operations/organization/update-organization.ts'
 import { setPrimaryDomain } from './operations/organization/set-primary-domain.ts'
@@ -137,6 +138,7 @@ const grants: StoringService<Config, Context> = {
       addOrganization,
       getMyOrganization,
       getOrganization,
+      searchMyOrganizations,
       searchOrganizations,
       updateOrganization,
       setPrimaryDomain,

@@ -39,4 +39,11 @@ export const organizationErrors: ErrorCase[] = [
     () => ({ cursor: 'abc' }),
     { fields: ['cursor'] },
   ),
+  fails(
+    'SearchMyOrganizations',
+    { ...invalid, reason: 'CURSOR_INVALID' },
+    'the cursor is made up',
+    () => ({ cursor: 'abc' }),
+    { fields: ['cursor'] },
+  ),
 ]

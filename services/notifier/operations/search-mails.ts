@@ -11,12 +11,13 @@ export async function searchMails(
   request: SearchMailsRequest,
   call: Call,
 ): Promise<SearchMailsResponse> {
-  const { userId, cursor } = request
+  const { userId, userIds, cursor } = request
   const limit = request.limit || defaultLimit
   const state = isInState(sql, request.state)
   const rows = await orUnavailable(sql<MailRow[]>`
     ${selectMails(sql)} and organization_id = ${call.organizationId}
       ${userId ? sql`and user_id = ${userId}` : sql``}
+      ${userIds.length > 0 ? sql`and user_id = any(${userIds})` : sql``}
       ${state ? sql`and ${state}` : sql``}
       ${cursor ? sql`and position < ${cursor}` : sql``}
     order by position desc

@@ -36,6 +36,8 @@ test.skipIf(!hasMailbox())(
     expect(mail.reply).toMatch(/^250 /)
     const { mailId } = mail
     expect(ok(await call('GetMail', { mailId }, admin(home))).mail).toEqual(mail)
+    expect(await search(home, { userIds: ['nobody', userId] })).toEqual([mail])
+    expect(await search(home, { userIds: ['nobody'] })).toEqual([])
     expect(await search(another, { userId })).toEqual([])
     expect(factsOf(await call('GetMail', { mailId }, admin(another))).reason).toBe('MAIL_NOT_FOUND')
   },

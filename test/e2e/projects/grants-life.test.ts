@@ -201,6 +201,10 @@ describe('a user', () => {
     const owner = (await act('GetMyPermissions', {}, await newMember(home, ['ORG_OWNER']))).permissions
     expect(all).toEqual(expect.arrayContaining(['org.create', ...owner]))
     expect(owner).not.toContain('org.create')
+    // What holds in every organization is told apart.
+    const { instancePermissions } = await act('GetMyPermissions', {})
+    expect(instancePermissions).toEqual(all)
+    expect((await act('GetMyPermissions', {}, member)).instancePermissions ?? []).toEqual([])
   })
 
   test('has the roles that every organization gave, which only the owner of the project sees together', async () => {

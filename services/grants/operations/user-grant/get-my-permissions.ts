@@ -8,5 +8,9 @@ export async function getMyPermissions(
   { projectId }: GetMyPermissionsRequest,
   { caller, organizationId }: Call,
 ): Promise<GetMyPermissionsResponse> {
-  return { permissions: permissionsIn(caller, organizationId, projectId || undefined) }
+  return {
+    permissions: permissionsIn(caller, organizationId, projectId || undefined),
+    // In no organization: only roles on the instance reach there.
+    instancePermissions: permissionsIn(caller, ''),
+  }
 }
