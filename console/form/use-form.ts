@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/errors.ts'
 import { changedOf, type Conflict, linesOf, merge, type Values } from './merge.ts'
 import { faultsOf, type Rules } from './rules.ts'
+import { language } from '../texts/texts.ts'
+import { sayFault } from './say-fault.ts'
 import { useUnsaved } from './unsaved.tsx'
 
 /** An object as it is now, and who changed it last. */
@@ -82,8 +84,9 @@ export function useForm<V extends Values>(options: FormOptions<V>): Form<V> {
 
   function faultsIn(name: string, value: string): [string, string][] {
     if (skip?.(name, values)) return []
-    if (!lists.includes(name)) return faultsOf(rules[name], value).map((says) => [name, says])
-    return linesOf(value).flatMap((line, at) => faultsOf(rules[name], line).map((says) => [`${name}[${at}]`, says]))
+    const said = (text: string) => faultsOf(rules[name], text).map((fault) => sayFault(fault, language))
+    if (!lists.includes(name)) return said(value).map((says) => [name, says])
+    return linesOf(value).flatMap((line, at) => said(line).map((says) => [`${name}[${at}]`, says]))
   }
 
   async function submit() {
@@ -138,7 +141,7 @@ export function useForm<V extends Values>(options: FormOptions<V>): Form<V> {
   function refused(cause: Error) {
     const named = cause instanceof ApiError ? cause.violations.filter(({ field }) => nameOf(field) in values) : []
     if (named.length === 0) return setError(cause)
-    setFaults(Object.fromEntries(named.map(({ field, description }) => [field, description])))
+    setFaults(Object.fromEntries(named.map(({ field, description }) => [field, sayFault(description, language)])))
     focusOn(named[0]!.field)
   }
 
