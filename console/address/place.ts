@@ -8,11 +8,20 @@ export interface ViewProps {
   params: Record<string, string | undefined>
 }
 
-/** The organization of the address, `/o/{org}/…`. Empty where it names none: calls act at home then. */
+// The organization of the address before, for views of the instance, whose addresses name none.
+let last = ''
+
+/** The organization of the address, `/o/{org}/…`. Where it names none, the one of before, else that of the person. */
 export function useOrganization(): string {
   const [path] = useLocation()
   const [, found = ''] = /^\/o\/([^/]+)/.exec(path) ?? []
-  return decode(found)
+  if (found !== '') last = decode(found)
+  return last
+}
+
+/** Where the person is at home: there one acts until an address names an organization. */
+export function setHome(organization: string): void {
+  if (last === '') last = organization
 }
 
 /** Decodes a segment of a path. A segment with a malformed escape is returned unchanged. */

@@ -49,6 +49,20 @@ export function readAgain(): Promise<void> {
 
 /** Whether the caller has a permission in the organization, or in one project of it. Undefined while it is not known. */
 export function useMay(permission: string, projectId = ''): boolean | undefined {
-  const { data } = useRead('roster.grants.v1.UserGrantService/GetMyPermissions', projectId ? { projectId } : {})
-  return data && (data.permissions ?? []).includes(permission)
+  return usePermissions(projectId)?.permissions.includes(permission)
+}
+
+/** Whether a role on the instance gives the caller a permission in every organization. Undefined while it is not known. */
+export function useMayEverywhere(permission: string): boolean | undefined {
+  return usePermissions()?.instancePermissions.includes(permission)
+}
+
+/** What the caller may do: in the organization, or a project of it, and by roles on the instance everywhere. */
+export function usePermissions(projectId = ''): { permissions: string[]; instancePermissions: string[] } | undefined {
+  const request = projectId ? { projectId } : {}
+  const { data, error } = useRead('roster.grants.v1.UserGrantService/GetMyPermissions', request)
+  // Who has no role in an organization is not even told so.
+  if (error instanceof ApiError && error.code === 'permission_denied')
+    return { permissions: [], instancePermissions: [] }
+  return data && { permissions: data.permissions ?? [], instancePermissions: data.instancePermissions ?? [] }
 }

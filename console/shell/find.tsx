@@ -1,11 +1,8 @@
 import { lazy, Suspense } from 'preact/compat'
 import { useLocation } from 'wouter-preact'
-import { useRead } from '../api/queries.ts'
 import type { Option } from '../form/picker.tsx'
-import { peopleFound } from '../people/find-people.ts'
 import { Dialog } from '../pieces/dialog.tsx'
-import { useHere } from '../address/place.ts'
-import { useOrganizations } from './organization-switch.tsx'
+import { useEverything } from './use-everything.ts'
 import { words } from './words.ts'
 
 const Picker = lazy(() => import('../form/picker.tsx'))
@@ -24,26 +21,4 @@ export function FindDialog({ onClose }: { onClose: () => void }) {
       </Suspense>
     </Dialog>
   )
-}
-
-function useEverything(text: string) {
-  const here = useHere()
-  const people = useRead(
-    'roster.users.v1.UserService/SearchUsers',
-    peopleFound(text, { limit: 8, sortingColumn: 'USER_FIELD_NAME_DISPLAY_NAME' }),
-  )
-  const organizations = useOrganizations(text)
-  const options: Option[] = [
-    ...(people.data?.users ?? []).map((user) => ({
-      id: here(`/people/${encodeURIComponent(user.userId ?? '')}`),
-      label: user.human?.profile?.displayName ?? user.userName ?? '',
-      note: user.human?.email?.email ?? '',
-    })),
-    ...(text === '' ? [] : (organizations.options ?? [])).map(({ id, label }) => ({
-      id: `/o/${encodeURIComponent(id)}`,
-      label,
-      note: words.organization,
-    })),
-  ]
-  return { options, isFetching: people.isFetching || organizations.isFetching }
 }

@@ -1,14 +1,17 @@
 import { Link, useLocation } from 'wouter-preact'
-import { useRead } from '../api/queries.ts'
+import { usePermissions } from '../api/queries.ts'
 import { useHere } from '../address/place.ts'
-import { groups, type View, views } from './views.ts'
+import { groups, isOfInstance, type View, views } from './views.ts'
 import { words } from './words.ts'
 
 /** The menu: the views whose lists the person may read in this organization. */
 export function Navigation() {
-  const { data } = useRead('roster.grants.v1.UserGrantService/GetMyPermissions', {})
-  const permissions = data?.permissions
-  const shown = views.filter(({ menu, permission }) => menu && permissions?.includes(permission))
+  const held = usePermissions()
+  const shown = views.filter((view) => {
+    const { menu, permission } = view
+    const here = isOfInstance(view) ? held?.instancePermissions : held?.permissions
+    return menu && here && (permission === '' || here.includes(permission))
+  })
   return (
     <nav id="navigation" aria-label={words.views} popover="auto">
       <a class="brand" href="/ui/console">
@@ -20,7 +23,7 @@ export function Navigation() {
       {Object.entries(groups).map(([group, label]) => (
         <Group key={group} label={label} entries={shown.filter(({ menu }) => menu!.group === group)} />
       ))}
-      {permissions && shown.length === 0 && <p class="soft">{words.noEntry}</p>}
+      {held && shown.length < 2 && <p class="soft">{words.noEntry}</p>}
     </nav>
   )
 }
@@ -31,10 +34,13 @@ function Group({ label, entries }: { label: string; entries: View[] }) {
   if (entries.length === 0) return null
   return (
     <>
-      <div class="group">{label}</div>
-      {entries.map(({ path: own, menu }) => {
-        const href = here(own)
-        const isHere = path === href || path.startsWith(`${href}/`)
+      {label !== '' && <div class="group">{label}</div>}
+      {entries.map((view) => {
+        const { path: own, menu } = view
+        // A tab is no part of the entry.
+        const list = own.replace(/\/:.*$/, '')
+        const href = isOfInstance(view) ? list : here(list)
+        const isHere = path === href || (own !== '' && path.startsWith(`${href}/`))
         return (
           <Link
             key={own}

@@ -8,11 +8,11 @@ import { Problem, Quiet } from '../pieces/problem.tsx'
 import { common } from '../texts/common.ts'
 import { InterruptionDialog } from './interruption-dialog.tsx'
 import { Navigation } from './navigation.tsx'
-import { base } from '../address/place.ts'
+import { base, setHome, type ViewProps } from '../address/place.ts'
 import { Shortcuts } from './shortcuts.tsx'
 import { TopBar } from './top-bar.tsx'
 import { ViewOf } from './view-of.tsx'
-import { views } from './views.ts'
+import { patternOf, views } from './views.ts'
 import { words } from './words.ts'
 
 /** Everything around the views. It shows nothing before it knows who is signed in. */
@@ -25,7 +25,7 @@ export function Shell() {
   useEffect(() => {
     if (isAlone) return
     // The file of the view comes beside the answer to who is signed in.
-    const found = views.find((view) => matchRoute(parser, `/o/:org${view.path}`, path)[0]) ?? views[0]!
+    const found = views.find((view) => matchRoute(parser, patternOf(view), path)[0]) ?? views[0]!
     found.load().catch(() => {})
     open().catch(setError)
   }, [])
@@ -43,13 +43,12 @@ export function Shell() {
         <main id="main" tabIndex={-1}>
           <Switch>
             {views.map((view) => (
-              <Route key={view.path} path={`/o/:org${view.path}`}>
-                {(params) => <ViewOf key={params['org']} view={view} params={params} />}
+              <Route key={view.path} path={patternOf(view)}>
+                {(params: ViewProps['params']) => <ViewOf key={params['org']} view={view} params={params} />}
               </Route>
             ))}
-            <Route path="/o/:org">{({ org }) => <Redirect replace to={firstView(org)} />}</Route>
             <Route path="/">
-              <Redirect replace to={firstView(encodeURIComponent(person.organizationId))} />
+              <Redirect replace to={`/o/${encodeURIComponent(person.organizationId)}`} />
             </Route>
             <Route>
               <Quiet>{common.notFound}</Quiet>
@@ -65,14 +64,11 @@ export function Shell() {
   )
 }
 
-function firstView(organization: string): string {
-  return `/o/${organization}${views[0]!.path}`
-}
-
 async function open() {
   const now = await askSession()
   if (!now) return location.replace(signInPath(location.pathname + location.search))
   if (!now.hasRole) return location.replace('/ui/account')
+  setHome(now.organizationId)
   session.set(now)
 }
 

@@ -1,14 +1,16 @@
 import { Suspense } from 'preact/compat'
 import { useEffect } from 'preact/hooks'
-import { useMay } from '../api/queries.ts'
+import { useMay, useMayEverywhere } from '../api/queries.ts'
 import { Forbidden } from '../pieces/problem.tsx'
 import { decode, type ViewProps } from '../address/place.ts'
-import type { View } from './views.ts'
+import { isOfInstance, type View } from './views.ts'
 
 /** Shows a view, once its file is there; or which permission it needs. */
 export function ViewOf({ view, params }: ViewProps & { view: View }) {
   // A role in one project opens the views of that project.
-  const may = useMay(view.permission, decode(params['project'] ?? ''))
+  const mayHere = useMay(view.permission, decode(params['project'] ?? ''))
+  const mayEverywhere = useMayEverywhere(view.permission)
+  const may = view.permission === '' || (isOfInstance(view) ? mayEverywhere : mayHere)
   useFocusOnHeading(pageOf(view, params))
   if (may === false) return <Forbidden permission={view.permission} />
   const Component = view.component

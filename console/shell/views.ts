@@ -3,23 +3,31 @@ import { lazy } from 'preact/compat'
 import type { ViewProps } from '../address/place.ts'
 import { words } from './words.ts'
 
-/** A view of an organization: its folder has its route, its queries and its forms. */
+/** A view of an organization, or of the instance: its folder has its route, its queries and its forms. */
 export interface View {
-  /** Below `/o/{org}`, in wouter's pattern. */
+  /** Below `/o/{org}`, in wouter's pattern; of the instance `/instance/…`. */
   path: string
   /** Without one it is no entry of the menu. */
   menu?: { group: keyof typeof groups; label: string; letter: string }
-  /** Without it the menu has no entry. */
+  /** Without it the menu has no entry. Empty: what the view shows is asked of each of its parts. */
   permission: string
   component: ComponentType<ViewProps>
   /** Loads the file of the component. */
   load: () => Promise<unknown>
 }
 
-export const groups = { directory: words.directory, access: words.access, signIn: words.signIn, events: words.events }
+export const groups = {
+  first: '',
+  directory: words.directory,
+  access: words.access,
+  signIn: words.signIn,
+  events: words.events,
+  instance: words.instance,
+}
 
 /** Every view. A new one is a folder and a line here; its chunk is loaded when the view is opened. */
 export const views: View[] = [
+  view('', '', () => import('../overview/overview.tsx'), { group: 'first', label: words.overview, letter: 'o' }),
   view('/people', 'user.read', () => import('../people/people.tsx'), {
     group: 'directory',
     label: words.people,
@@ -48,10 +56,49 @@ export const views: View[] = [
   // To who knows no more than its id.
   view('/applications/:id/:tab?', 'project.app.read', () => import('../application/application.tsx')),
   view('/projects/:project/applications/:id/:tab?', 'project.app.read', () => import('../application/application.tsx')),
+  view('/invitations', 'user.read', () => import('../invitations/invitations.tsx'), {
+    group: 'directory',
+    label: words.invitations,
+    letter: 'i',
+  }),
+  view('/invitations/new', 'user.write', () => import('../invitations/add-invitations.tsx')),
+  view('/machines', 'user.read', () => import('../machines/machines.tsx'), {
+    group: 'directory',
+    label: words.machines,
+    letter: 'm',
+  }),
+  view('/machines/new', 'user.write', () => import('../machines/add-machine.tsx')),
+  view('/machines/:id/:tab?', 'user.read', () => import('../machine/machine.tsx')),
+  view('/organization/:tab?', 'org.read', () => import('../organization/organization.tsx'), {
+    group: 'directory',
+    label: words.organization,
+    letter: 'z',
+  }),
+  view('/instance/organizations', 'org.read', () => import('../organizations/organizations.tsx'), {
+    group: 'instance',
+    label: words.organizations,
+    letter: 'q',
+  }),
+  view('/instance/organizations/new', 'org.create', () => import('../organizations/add-organization.tsx')),
+  view('/instance/members', 'iam.member.read', () => import('../organization/instance-members.tsx'), {
+    group: 'instance',
+    label: words.instanceMembers,
+    letter: 'w',
+  }),
 ]
 
 type Load = () => Promise<{ default: ComponentType<ViewProps> }>
 
 function view(path: string, permission: string, load: Load, menu?: View['menu']): View {
   return { path, permission, load, component: lazy(load), ...(menu && { menu }) }
+}
+
+/** Whether a view is one of the instance: then a role there has to give its permission. */
+export function isOfInstance({ path }: View): boolean {
+  return path.startsWith('/instance/')
+}
+
+/** The whole path of a view, in wouter's pattern. */
+export function patternOf(view: View): string {
+  return isOfInstance(view) ? view.path : `/o/:org${view.path}`
 }

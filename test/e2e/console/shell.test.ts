@@ -52,12 +52,12 @@ test('the shell is never stored, and nothing in it runs but files of its origin'
 })
 
 describe.skipIf(withoutChromium)(`the shell of the console in Chromium${withoutChromium}`, () => {
-  test('an administrator who opens the address of Roster lands on the people of the own organization', async () => {
+  test('an administrator who opens the address of Roster lands on the overview of the own organization', async () => {
     const { page } = await openConsole(browser, owner, '/people')
     for (const path of ['/', '/ui/console', `/ui/console/o/${organization}`]) {
       await page.goto(url + path)
-      await page.getByRole('heading', { name: 'People' }).waitFor()
-      expect(page.url()).toBe(`${url}/ui/console/o/${organization}/people`)
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+      expect(page.url()).toBe(`${url}/ui/console/o/${organization}`)
     }
   })
 
