@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { common } from '../texts/common.ts'
 import { Forbidden, isForbidden, Problem, Quiet } from '../pieces/problem.tsx'
+import { type Choice, Choose, ChooseAll } from './choose.tsx'
 import { Pager } from './pager.tsx'
 
 export interface Column<Row> {
@@ -28,11 +29,13 @@ interface ListProps<Row> {
   /** Set where filters are: how to clear them. */
   clear?: (() => void) | undefined
   pages?: { next: string; after: string; go: (after: string) => void }
+  /** Set where rows can be chosen: the keys of those that are, and what changes them. */
+  choice?: Choice<Row> | undefined
 }
 
 /** A list in all its states: not there yet, old while the new one comes, empty, nothing matches, refused, forbidden. */
 export function List<Row>(props: ListProps<Row>) {
-  const { label, columns, query, permission, empty, clear, pages } = props
+  const { label, columns, query, permission, empty, clear, pages, choice, keyOf } = props
   // An error takes away the answer, and leaves what was shown.
   const last = useRef(props.rows)
   if (props.rows) last.current = props.rows
@@ -47,6 +50,11 @@ export function List<Row>(props: ListProps<Row>) {
         <table aria-label={label} aria-busy={query.isFetching && (isOld || rows === undefined)} data-old={isOld}>
           <thead>
             <tr>
+              {choice && (
+                <th scope="col" class="choice">
+                  <ChooseAll choice={choice} rows={rows ?? []} keyOf={keyOf} />
+                </th>
+              )}
               {columns.map(({ label, wide }) => (
                 <th scope="col" class={wide ? 'wide' : undefined}>
                   {label}
@@ -54,7 +62,7 @@ export function List<Row>(props: ListProps<Row>) {
               ))}
             </tr>
           </thead>
-          {rows ? <Rows {...props} rows={rows} /> : <Skeleton columns={columns.length} />}
+          {rows ? <Rows {...props} rows={rows} /> : <Skeleton columns={columns.length + (choice ? 1 : 0)} />}
         </table>
       )}
       {pages && rows && (rows.length > 0 || pages.after !== '') && <Pager {...pages} />}
@@ -62,11 +70,16 @@ export function List<Row>(props: ListProps<Row>) {
   )
 }
 
-function Rows<Row>({ columns, rows, keyOf, hrefOf }: ListProps<Row> & { rows: Row[] }) {
+function Rows<Row>({ columns, rows, keyOf, hrefOf, choice }: ListProps<Row> & { rows: Row[] }) {
   return (
     <tbody>
       {rows.map((row) => (
         <tr key={keyOf(row)}>
+          {choice && (
+            <td class="choice">
+              <Choose choice={choice} row={row} keyOf={keyOf} />
+            </td>
+          )}
           {columns.map(({ cell, wide }, index) => (
             <td class={wide ? 'wide' : undefined}>
               {index === 0 && hrefOf ? (

@@ -1,13 +1,19 @@
 import type { UsersUser } from '#gen/console/api'
 import { common } from '../texts/common.ts'
-import { factorNames, states } from './words.ts'
+import { factorNames, invited, states } from './words.ts'
 
 export function nameOf(user: UsersUser): string {
-  return user.human?.profile?.displayName || user.userName || user.userId || ''
+  return user.human?.profile?.displayName || user.machine?.name || user.userName || user.userId || ''
 }
 
-export function StateTag({ user }: { user: UsersUser }) {
-  const { text, tone } = states[user.state ?? 'USER_STATE_UNSPECIFIED'] ?? { text: user.state, tone: '' }
+/** The state. A person who has nothing to sign in with yet is invited, where the user comes with factors and last sign-in. */
+export function StateTag({ user, withFactors = false }: { user: UsersUser; withFactors?: boolean }) {
+  const isInvited = withFactors && user.human && !user.factors?.length && !user.lastSignInDate
+  const state = user.state ?? 'USER_STATE_UNSPECIFIED'
+  const { text, tone } = (isInvited && state === 'USER_STATE_ACTIVE' ? invited : states[state]) ?? {
+    text: state,
+    tone: '',
+  }
   return <span class={`tag ${tone}`}>{text}</span>
 }
 

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { UsersSearchQuery, UsersUser } from '#gen/console/api'
 import { useMay, useRead } from '../api/queries.ts'
@@ -7,8 +8,13 @@ import { Avatar } from '../pieces/avatar.tsx'
 import { Time } from '../pieces/time.tsx'
 import { useFilters, useHere, useTitle } from '../address/place.ts'
 import { factorsOf, nameOf, StateTag } from './about-person.tsx'
+import { Bulk } from './bulk.tsx'
+import { ExportPeople } from './export-people.tsx'
 import { peopleFound } from './find-people.ts'
+import { chosenState, stateOptions } from './state-filter.ts'
 import { words } from './words.ts'
+
+const mostChosen = 1000
 
 /** The people of the organization. */
 export default function People() {
@@ -17,7 +23,11 @@ export default function People() {
   const mayAdd = useMay('user.write')
   const [filters, setFilters] = useFilters()
   const get = (name: string) => filters.get(name) ?? ''
-  const query = useRead('roster.users.v1.UserService/SearchUsers', requestOf(get))
+  const request = requestOf(get)
+  const query = useRead('roster.users.v1.UserService/SearchUsers', request)
+  const [chosen, setChosen] = useState<ReadonlyMap<string, UsersUser>>(new Map())
+  // More than a thousand at a time is a program's work.
+  const choose = (next: typeof chosen) => setChosen(new Map([...next].slice(0, mostChosen)))
   const isFiltered = ['q', 'state', 'second'].some((name) => get(name) !== '')
   const add = (
     <Link class="button primary" data-key="n" href={here('/people/new')}>
@@ -29,6 +39,7 @@ export default function People() {
       <div class="head">
         <h1>{words.people}</h1>
         <span class="grow" />
+        <ExportPeople request={request} />
         {mayAdd && add}
       </div>
       <div class="card">
@@ -53,6 +64,7 @@ export default function People() {
             onChange={(sort) => setFilters({ sort })}
           />
         </div>
+        {chosen.size > 0 && <Bulk users={[...chosen.values()]} clear={() => choose(new Map())} />}
         <List
           label={words.people}
           permission="user.read"
@@ -62,6 +74,7 @@ export default function People() {
           hrefOf={(user) => here(`/people/${encodeURIComponent(user.userId ?? '')}`)}
           query={query}
           empty={words.nobody}
+          choice={mayAdd ? { chosen, set: choose, nameOf } : undefined}
           clear={isFiltered ? () => setFilters({ q: '', state: '', second: '' }) : undefined}
           pages={{ next: query.data?.nextCursor ?? '', after: get('after'), go: (after) => setFilters({ after }) }}
         />
@@ -86,33 +99,20 @@ const columns: Column<UsersUser>[] = [
       </span>
     ),
   },
-  { label: words.state, cell: (user) => <StateTag user={user} /> },
+  { label: words.state, cell: (user) => <StateTag withFactors user={user} /> },
   { label: words.factors, cell: factorsOf, wide: true },
   { label: words.lastSignIn, cell: (user) => <Time at={user.lastSignInDate} />, wide: true },
   { label: words.created, cell: (user) => <Time at={user.details?.creationDate} />, wide: true },
 ]
 
-const stateOptions = {
-  '': words.anyState,
-  active: words.active,
-  inactive: words.inactive,
-  locked: words.locked,
-}
 const secondOptions = { '': words.anyFactor, none: words.noSecond, some: words.withSecond }
 const sortOptions = { '': words.newest, name: words.byName }
 
-const stateValues: Record<string, 'USER_STATE_ACTIVE' | 'USER_STATE_INACTIVE' | 'USER_STATE_LOCKED'> = {
-  active: 'USER_STATE_ACTIVE',
-  inactive: 'USER_STATE_INACTIVE',
-  locked: 'USER_STATE_LOCKED',
-}
-
 // What the address holds is a stranger's text: what it does not name is left out.
 function requestOf(get: (name: string) => string) {
-  const state = stateValues[get('state')]
   const second: UsersSearchQuery = { secondFactorQuery: {} }
   const queries: UsersSearchQuery[] = [
-    ...(state ? [{ stateQuery: { state } }] : []),
+    ...chosenState(get('state')),
     ...(get('second') === 'some' ? [second] : []),
     ...(get('second') === 'none' ? [{ notQuery: { query: second } }] : []),
   ]

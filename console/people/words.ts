@@ -16,6 +16,7 @@ export const words = texts(
     active: 'active',
     inactive: 'deactivated',
     locked: 'locked',
+    invited: 'invited',
     anyFactor: 'Any factors',
     noSecond: 'No second factor',
     withSecond: 'With a second factor',
@@ -51,6 +52,7 @@ export const words = texts(
     active: 'aktiv',
     inactive: 'deaktiviert',
     locked: 'gesperrt',
+    invited: 'eingeladen',
     anyFactor: 'Alle Faktoren',
     noSecond: 'Ohne zweiten Faktor',
     withSecond: 'Mit zweitem Faktor',
@@ -80,6 +82,8 @@ export const states: Partial<Record<UsersUserState, { text: string; tone: string
   USER_STATE_INACTIVE: { text: words.inactive, tone: 'warn' },
   USER_STATE_LOCKED: { text: words.locked, tone: 'bad' },
 }
+
+export const invited = { text: words.invited, tone: 'warn' }
 
 export const factorNames: Partial<Record<UsersFactorType, string>> = {
   FACTOR_TYPE_PASSWORD: words.password,

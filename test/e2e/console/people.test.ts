@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openChromium, withoutChromium } from '#test/support/chromium'
@@ -128,6 +129,45 @@ describe.skipIf(withoutChromium)(`the list of people in Chromium${withoutChromiu
     expect(faults).toEqual([])
   })
 
+  test('several are locked at once by the keyboard, with a result for each, and saved as a table without formulas', async () => {
+    const home = await newOrganization()
+    const manager = await newMember(home, ['ORG_OWNER'])
+    const names = ['=1+1', 'Ada', 'Grace'].map((firstName) => ({
+      firstName,
+      lastName: 'X',
+      displayName: `${firstName} X`,
+    }))
+    for (const profile of names) await newHuman(home, { profile })
+    const { page, faults } = await openConsole(browser, manager, '/people?sort=name')
+    const rows = page.getByRole('table', { name: 'People' }).locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(4)
+    expect(await rows.filter({ hasText: 'Grace X' }).textContent()).toContain('invited')
+    for (const name of ['=1+1 X', 'Grace X']) {
+      await rows.filter({ hasText: name }).getByRole('link').focus()
+      await page.keyboard.press('x')
+    }
+    await page.getByText('2 people chosen').waitFor()
+    await expectAccessible(page)
+    // One of them is locked already by somebody else.
+    const grace = (await rows.filter({ hasText: 'Grace X' }).getByRole('link').getAttribute('href'))!.split('/').at(-1)!
+    ok(await call('LockUser', { userId: grace }, admin(home)))
+    await page.getByRole('button', { name: 'Lock', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Lock' }).click()
+    const results = page.getByRole('table', { name: 'Results' }).locator('tbody tr')
+    await expect.poll(() => results.filter({ hasText: '=1+1 X' }).textContent()).toContain('done')
+    await expect.poll(() => results.filter({ hasText: 'Grace X' }).textContent()).toMatch(/Grace X.*locked/)
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Close' }).click()
+    await expect.poll(() => rows.filter({ hasText: '=1+1 X' }).textContent()).toContain('locked')
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'CSV' }).click()
+    const text = readFileSync(await (await download).path(), 'utf8')
+    expect(text.split('\r\n')).toHaveLength(6)
+    expect(text).toContain(",'=1+1 X,")
+    await page.getByText('4 people are in the file.').waitFor()
+    expect(faults).toEqual([])
+  })
+
   test.each([
     { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
     { colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
@@ -143,5 +183,9 @@ describe.skipIf(withoutChromium)(`the list of people in Chromium${withoutChromiu
     const { page } = await openConsole(browser, owner, '/people', { locale: 'de-CH' })
     await page.getByRole('heading', { name: 'Personen' }).waitFor()
     expect(await page.evaluate('document.documentElement.lang')).toBe('de')
+    // So do the rules of its forms.
+    await page.getByRole('link', { name: 'Person hinzufügen' }).click()
+    await page.getByRole('button', { name: 'Person hinzufügen' }).click()
+    await page.getByText('Nachname darf nicht leer sein.').waitFor()
   })
 })
