@@ -1,17 +1,22 @@
-import { useRead } from '../api/queries.ts'
+import { useMayEverywhere, useRead } from '../api/queries.ts'
 
-/** The names of users by their ids, as far as the organization has them and the caller may read them. */
+/** The names of users by their ids, as far as the caller may read them: those of the organization, or of all. */
 export function useNames(ids: (string | undefined)[]): (id: string) => string {
   const userIds = [...new Set(ids.filter((id): id is string => Boolean(id)))].sort()
+  const everywhere = useMayEverywhere('user.read')
   const { data } = useRead(
     'roster.users.v1.UserService/SearchUsers',
-    { queries: [{ inUserIdsQuery: { userIds } }], limit: Math.max(userIds.length, 1) },
-    { enabled: userIds.length > 0 },
+    {
+      queries: [{ inUserIdsQuery: { userIds } }],
+      limit: Math.max(userIds.length, 1),
+      ...(everywhere && { allOrganizations: true }),
+    },
+    { enabled: userIds.length > 0 && everywhere !== undefined },
   )
   const names = new Map(
-    (data?.users ?? []).map(({ userId = '', userName = '', human }) => [
+    (data?.users ?? []).map(({ userId = '', userName = '', human, machine }) => [
       userId,
-      human?.profile?.displayName || userName,
+      human?.profile?.displayName || machine?.name || userName,
     ]),
   )
   return (id) => names.get(id) ?? id

@@ -1,10 +1,8 @@
 import type { GrantsMember, GrantsUserGrant, UsersUser } from '#gen/console/api'
-import { useQueries } from '@tanstack/preact-query'
-import { call } from '../api/call.ts'
 import { useRead } from '../api/queries.ts'
+import { useProjectNames } from '../history/use-project-names.ts'
 import { List } from '../list/list.tsx'
 import { Time } from '../pieces/time.tsx'
-import { useOrganization } from '../address/place.ts'
 import { words } from './words.ts'
 
 /** What the person may do: roles in projects, and memberships. */
@@ -64,18 +62,4 @@ function Roles({ keys = [] }: { keys: string[] | undefined }) {
       ))}
     </>
   )
-}
-
-// A grant has the id of its project alone. Who may not read the project sees the id.
-function useProjectNames(ids: string[]) {
-  const organization = useOrganization()
-  const unique = [...new Set(ids)].sort()
-  const found = useQueries({
-    queries: unique.map((projectId) => ({
-      queryKey: [organization, 'roster.grants.v1.ProjectService/GetProject', { projectId }],
-      queryFn: () => call('roster.grants.v1.ProjectService/GetProject', { projectId }, { organization }),
-    })),
-  })
-  const names = new Map(unique.map((id, index) => [id, found[index]?.data?.project?.name]))
-  return (id: string) => names.get(id) ?? id
 }

@@ -49,10 +49,10 @@ export function Actions({ user }: { user: UsersUser }) {
         </button>
       )}
       <Menu label={common.more}>
-        {mayWrite && (
+        {mayWrite && user.human && (
           <button onClick={() => now(`${service}/CreateInviteCode`, words.invited(name))}>{words.invite}</button>
         )}
-        {mayWrite && (
+        {mayWrite && user.human && (
           <button onClick={() => now('roster.users.v1.PasswordService/PasswordReset', words.resetSent(name))}>
             {words.resetPassword}
           </button>

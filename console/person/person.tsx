@@ -10,6 +10,7 @@ import { Actions } from './actions.tsx'
 import { PersonHistory } from './person-history.tsx'
 import { Profile } from './profile.tsx'
 import { SignIn } from './sign-in.tsx'
+import { signInOf } from './sign-in-of.ts'
 import { words } from './words.ts'
 
 const tabs = { '': words.profile, access: words.access, 'sign-in': words.signIn, history: words.history }
@@ -19,6 +20,7 @@ export default function Person({ params: { id = '', tab = '' } }: ViewProps) {
   const userId = decode(id)
   const query = useRead('roster.users.v1.UserService/GetUser', { userId }, { fresh: true })
   const user = query.data?.user
+  const found = useSignInOf(userId)
   useTitle(user ? nameOf(user) : '')
   if (isForbidden(query.error)) return <Forbidden permission="user.read" />
   if (query.error && !user) return <Problem error={query.error} retry={() => void query.refetch()} />
@@ -30,7 +32,7 @@ export default function Person({ params: { id = '', tab = '' } }: ViewProps) {
         <div>
           <h1>{nameOf(user)}</h1>
           <small>
-            {user.human?.email?.email} · <StateTag user={user} />
+            {user.human?.email?.email} · <StateTag withFactors={found !== undefined} user={{ ...user, ...found }} />
           </small>
         </div>
         <span class="grow" />
@@ -40,6 +42,13 @@ export default function Person({ params: { id = '', tab = '' } }: ViewProps) {
       <Tab key={`${userId} ${tab}`} user={user} tab={tab} />
     </>
   )
+}
+
+/** Factors and last sign-in of a person: the tab of sign-in asks the same. */
+function useSignInOf(userId: string) {
+  const { data } = useRead('roster.users.v1.UserService/SearchUsers', signInOf(userId), { fresh: true })
+  const { factors = [], lastSignInDate = '' } = data?.users?.[0] ?? {}
+  return data && { factors, lastSignInDate }
 }
 
 function Tabs({ id, tab }: { id: string; tab: string }) {

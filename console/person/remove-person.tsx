@@ -27,7 +27,7 @@ export function RemovePerson({ user, onClose }: { user: UsersUser; onClose: () =
   const close = () => {
     if (!isDone.current) onClose()
   }
-  if (removed) return <Receipt userId={userId} removed={removed} onClose={onClose} />
+  if (removed) return <Receipt user={user} removed={removed} onClose={onClose} />
   return (
     <Confirm title={words.removeTitle(name)} action={words.remove} name={name} act={act} onClose={close}>
       {words.removeText}
@@ -36,11 +36,11 @@ export function RemovePerson({ user, onClose }: { user: UsersUser; onClose: () =
 }
 
 function Receipt({
-  userId,
+  user,
   removed,
   onClose,
 }: {
-  userId: string
+  user: UsersUser
   removed: UsersDeleteUserResponse
   onClose: () => void
 }) {
@@ -49,8 +49,9 @@ function Receipt({
   const [, navigate] = useLocation()
   const [error, setError] = useState<Error>()
   const { receipt = '', forgetAt } = removed
+  const { userId = '' } = user
   const leave = () => {
-    navigate(here('/people'))
+    navigate(here(user.machine ? '/machines' : '/people'))
     void readAgain()
   }
   const restore = async () => {
@@ -78,7 +79,7 @@ function Receipt({
         {receipt && <CopyButton text={receipt} />}
         {forgetAt && <button onClick={() => void restore().catch(setError)}>{words.restore}</button>}
         <button class="primary" onClick={leave}>
-          {words.toPeople}
+          {user.machine ? words.toMachines : words.toPeople}
         </button>
       </div>
     </Dialog>

@@ -3,17 +3,17 @@ import { useRead } from '../api/queries.ts'
 import { List } from '../list/list.tsx'
 import { Time } from '../pieces/time.tsx'
 import { factorNames } from '../people/words.ts'
-import { mailKinds, mailStates } from './mail-words.ts'
+import { Invited } from '../invitations/invited.tsx'
+import { MailState } from '../mails/mail-state.tsx'
+import { mailKinds } from '../mails/words.ts'
 import { Sessions, whereOf } from './sessions.tsx'
+import { signInOf } from './sign-in-of.ts'
 import { words } from './words.ts'
 
 /** What the person signs in with, where they are signed in, and the mails that they got. */
 export function SignIn({ user }: { user: UsersUser }) {
   const { userId = '' } = user
-  const found = useRead('roster.users.v1.UserService/SearchUsers', {
-    queries: [{ inUserIdsQuery: { userIds: [userId] } }],
-    withFactors: true,
-  })
+  const found = useRead('roster.users.v1.UserService/SearchUsers', signInOf(userId))
   const signIns = useRead('roster.users.v1.SessionService/SearchUserSignIns', { userId, limit: 10 })
   const mails = useRead('roster.notifier.v1.MailService/SearchMails', { userId, limit: 10 })
   return (
@@ -60,6 +60,7 @@ export function SignIn({ user }: { user: UsersUser }) {
           ]}
         />
       </div>
+      <Invited userId={userId} />
       <div class="card">
         <div class="title">
           <h2>{words.mails}</h2>
@@ -75,12 +76,7 @@ export function SignIn({ user }: { user: UsersUser }) {
             { label: words.mail, cell: ({ kind = '' }) => mailKinds[kind] ?? kind },
             {
               label: words.result,
-              cell: ({ state = 'MAIL_STATE_UNSPECIFIED', error, bounceReason }) => (
-                <>
-                  <span class={`tag ${mailStates[state]?.tone ?? ''}`}>{mailStates[state]?.text ?? state}</span>
-                  <small>{bounceReason || error}</small>
-                </>
-              ),
+              cell: (mail) => <MailState mail={mail} />,
             },
             { label: words.when, cell: ({ creationDate }) => <Time at={creationDate} />, wide: true },
           ]}

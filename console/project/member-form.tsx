@@ -7,7 +7,7 @@ import { Dialog } from '../pieces/dialog.tsx'
 import { say } from '../pieces/notices.tsx'
 import { Problem } from '../pieces/problem.tsx'
 import { common } from '../texts/common.ts'
-import { usePeople } from './find-people.ts'
+import { usePeople } from '../people/pick-person.ts'
 import { words } from './words.ts'
 
 const Picker = lazy(() => import('../form/picker.tsx'))
