@@ -23,6 +23,7 @@ import {
   withPasskey,
 } from '../../sessions/factors/passkey/testing/world.ts'
 import { addApp, type App } from '../../sessions/factors/testing/second-factors.ts'
+import { deleteUserSessions } from '../../sessions/operations/delete-user-sessions.ts'
 import { generateRecoveryCodes } from '../../sessions/operations/generate-recovery-codes.ts'
 import { addOTPEmail } from '../../sessions/operations/otp-email.ts'
 import { registerU2F } from '../../sessions/operations/passkeys/register-u2f.ts'
@@ -190,6 +191,13 @@ test('what was proved counts in its browser, for ten minutes, and as long as the
   expect(caseOf(await browser.show(page.requestId))).toBe('recoveryPasskey')
   await removeTOTP.handle(users, { userId: person.userId }, call())
   expect(recoveryError(await add(browser, page, new Authenticator(origin)))).toBe('RECOVERY_ERROR_CODE_WRONG')
+  expect((await stateOf(person)).passkeys).toBeUndefined()
+})
+
+test('the end of all sessions ends what was proved', async () => {
+  const { browser, page, person } = await proved()
+  await deleteUserSessions.handle(users, { userId: person.userId }, call())
+  expect(caseOf(await add(browser, page, new Authenticator(origin)))).toBe('factorCode')
   expect((await stateOf(person)).passkeys).toBeUndefined()
 })
 

@@ -20,6 +20,7 @@ import {
   type PasswordCodeEvent,
   passwordCodeKey,
 } from '../../directory/events/password-code.ts'
+import { signOutsOf } from '../../directory/events/sign-outs.ts'
 import { knownName, type User, userKey } from '../../directory/events/user.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
 import { mayStillActOn } from '../../directory/may-act-on.ts'
@@ -90,7 +91,7 @@ async function findRecovering(context: Context, begun: RecoveryByPasskey, call: 
   ])
   if (!isOpen) return undefined
   const kinds = besideMailbox(human, policy, relyingParty(context.config).id)
-  const isProved = second !== undefined && kinds.includes(second.kind) && stands(second, human, code.readAt)
+  const isProved = second !== undefined && kinds.includes(second.kind) && stands(second, user.state, code.readAt)
   return { begun, user, human, policy, kinds, isProved }
 }
 
@@ -109,14 +110,16 @@ function besideMailbox(human: Human, { secondFactors, allowPasskeys }: LoginPoli
   return (['passkey', 'totp', 'recovery-code'] as const).filter((kind) => has[kind] && secondFactors.includes(kind))
 }
 
-function stands({ kind, setUp, at }: NonNullable<RecoveryByPasskey['second']>, human: Human, now: Date): boolean {
-  return setUpOf(human, kind) === setUp && now.getTime() - Date.parse(at) <= freshFor * 1000
+function stands({ kind, setUp, at }: NonNullable<RecoveryByPasskey['second']>, user: User, now: Date): boolean {
+  return setUpOf(user, kind) === setUp && now.getTime() - Date.parse(at) <= freshFor * 1000
 }
 
-// Another text where the factor was changed.
-function setUpOf(human: Human, kind: SecondFactorKind): string {
-  if (kind === 'passkey') return JSON.stringify((human.passkeys ?? []).map(({ id }) => id))
-  return `${hasFactor(human, kind)} ${human.factorsAdded?.[kind] ?? 0}`
+// Another text where the factor was changed, or all sessions were ended: what was proved before counts no more, as in a session.
+function setUpOf(user: User, kind: SecondFactorKind): string {
+  const { passkeys = [], factorsAdded } = user.human ?? {}
+  const ended = signOutsOf(user)
+  if (kind === 'passkey') return JSON.stringify([ended, ...passkeys.map(({ id }) => id)])
+  return `${ended} ${hasFactor(user.human, kind)} ${factorsAdded?.[kind] ?? 0}`
 }
 
 /** The page that comes next: of a second factor, then of the new passkey. Undefined: the code counts no more. */
@@ -244,7 +247,7 @@ export async function proveBesideCode(
     decide({ state }: Aggregate<PasswordCode>, now, { user }): Decision<PasswordCodeEvent> {
       const human = isActive(user.state) && proved.holds(user.state as User) ? user.state?.human : undefined
       if (!human || !isLiving(codeId, human, state, now)) throw over()
-      const second = { kind, setUp: setUpOf(human, kind), at: now.toISOString() }
+      const second = { kind, setUp: setUpOf(user.state!, kind), at: now.toISOString() }
       const { chosen, asksName, keep, recovery } = row.progress
       const progress: Progress = { chosen, asksName, recovery: { ...recovery!, passkey: { ...begun, second } } }
       return {
@@ -282,7 +285,8 @@ export async function addInPlace(
       secondOnly: false,
       recovery: {
         codeId,
-        holds: (human, code, now) => isLiving(codeId, human, code, now) && stands(second, human, now),
+        holds: (user, code, now) =>
+          user.human !== undefined && isLiving(codeId, user.human, code, now) && stands(second, user, now),
       },
       isOwn: true,
     },

@@ -170,6 +170,12 @@ test.each<[string, (own: Person) => Promise<unknown>]>([
   expect(await refresh(refreshToken)).toBe('INVALID_GRANT')
 })
 
+test('all sessions ended: the browser is asked again, also of a person whom no application knows', async () => {
+  const { own, visitor } = await trusted()
+  await deleteUserSessions.handle(users, { userId: own.userId }, call())
+  expect(outcomeOf(await visitor.again(own))).toBe('factorCode')
+})
+
 test('nobody is offered it where the policy does not allow it, and an organization has fewer days at most', async () => {
   await allow(0)
   const own = await newPerson(users)

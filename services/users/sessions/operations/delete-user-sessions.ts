@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts'
 import { requireMayActOn } from '../../directory/may-act-on.ts'
 import { endSession } from '../sessions.ts'
 import { existing } from '../../directory/states/user-state.ts'
+import { canRenew, passwordCodeKey } from '../../directory/events/password-code.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 
 export const deleteUserSessions = {
@@ -28,10 +29,13 @@ async function handle(
   const [given] = await orUnavailable(context.sql`select from authorizations where user_id = ${userId} limit 1`)
   const { after: user } = await context.store.execute({
     aggregate: { type: 'user', id: userId },
+    reads: { code: passwordCodeKey(userId) },
     call: bound,
-    decide({ state }: Aggregate<User>): Decision<UserEvent> {
-      existing(state)
-      return { events: given ? [{ type: 'signed.out', payload: {} }] : [], answer: undefined }
+    decide({ state }: Aggregate<User>, now, { code }): Decision<UserEvent> {
+      const { human } = existing(state)
+      // So do a trusted browser, and what was proved beside the code of a forgotten password.
+      const goesOn = given || human?.trustedBrowsers?.length || (human && canRenew(code.state, human, now))
+      return { events: goesOn ? [{ type: 'signed.out', payload: {} }] : [], answer: undefined }
     },
   })
   const sessions = await orUnavailable(context.sql<{ id: string }[]>`

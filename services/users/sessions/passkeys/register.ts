@@ -5,7 +5,6 @@ import type { Decision, Guard } from '#lib/eventstore/command'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import type { Human } from '../../directory/events/human.ts'
 import { type PasswordCode, passwordCodeKey } from '../../directory/events/password-code.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 import { type OneTimeCode, usingUpCode } from '../../directory/secrets/one-time-codes.ts'
@@ -73,7 +72,7 @@ export async function finishRegistration(
       call,
       decide({ state, organizationId }: Aggregate<User>, at, read): Decision<UserEvent, ReturnType<typeof noticeOf>> {
         if (!isActive(state) || !state?.human) throw refused('wrong')
-        if (recovery && !recovery.holds(state.human, read.code?.state, at)) throw refused('late')
+        if (recovery && !recovery.holds(state, read.code?.state, at)) throw refused('late')
         refuseFull(state)
         const notice = isTold
           ? noticeOf(context, 'added', state.human, { userId, organizationId, mailId, isOwn }, at)
@@ -106,7 +105,7 @@ interface Finished {
   /** Of a link: it is used up. */
   code?: OneTimeCode | undefined
   /** In place of a new password, by a code that still counts with what was proved beside it. */
-  recovery?: { codeId: string; holds(human: Human, code: PasswordCode | undefined, now: Date): boolean } | undefined
+  recovery?: { codeId: string; holds(user: User, code: PasswordCode | undefined, now: Date): boolean } | undefined
   /** What must still hold then. */
   guards?: Guard[]
   /** The user makes it. */
