@@ -7,12 +7,19 @@ import { ApplicationState, kindOf } from '../applications/about-application.tsx'
 import { Forbidden, isForbidden, Problem } from '../pieces/problem.tsx'
 import { Tabs } from '../pieces/tabs.tsx'
 import { Actions } from './actions.tsx'
+import { ApplicationHistory } from './history.tsx'
 import { Secrets } from './secrets.tsx'
 import { SetUp } from './set-up.tsx'
 import { Settings } from './settings.tsx'
 import { words } from './words.ts'
 
-const tabs = { '': words.setUp, settings: words.settings, secrets: words.secrets, 'sign-ins': words.signIns }
+const tabs = {
+  '': words.setUp,
+  settings: words.settings,
+  secrets: words.secrets,
+  'sign-ins': words.signIns,
+  history: words.history,
+}
 
 const SignIns = lazy(() => import('../sign-ins/application-sign-ins.tsx'))
 
@@ -58,5 +65,6 @@ function Tab({ application, tab }: { application: GrantsApplication; tab: string
         <SignIns projectId={application.projectId ?? ''} applicationId={application.id ?? ''} />
       </Suspense>
     )
+  if (tab === 'history') return <ApplicationHistory application={application} />
   return <SetUp application={application} />
 }

@@ -156,6 +156,20 @@ describe.skipIf(withoutChromium)(`an application in Chromium${withoutChromium}`,
     await page.getByText('It can keep no secret').waitFor()
   })
 
+  test('its history says what was done by whom, the newest first', async () => {
+    const { page, appId, goto } = await open()
+    await page.getByLabel('Redirect URIs, 2').fill('https://shop.example.com/other')
+    await page.keyboard.press('Control+s')
+    await page.getByRole('status').getByText('Saved.').waitFor()
+    await goto(`/projects/${projectId}/applications/${appId}/history`)
+    const events = page.getByRole('listitem')
+    await expect.poll(() => events.count()).toBe(2)
+    const texts = await events.allTextContents()
+    expect(texts[0]).toMatch(/^Settings changed.*by Ada L\./)
+    expect(texts[1]).toMatch(/^Added/)
+    await expectAccessible(page)
+  })
+
   test('an application is closed, opened and removed', async () => {
     const { page, appId } = await open()
     await page.getByRole('button', { name: 'More' }).click()
