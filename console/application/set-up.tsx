@@ -25,12 +25,14 @@ export function SetUp({ application }: { application: GrantsApplication }) {
         {application.oidcConfig ? <Addresses application={application} /> : <p class="soft">{words.noSignIn}</p>}
         <Suspense fallback={null}>
           <Paste application={application} />
-          {application.oidcConfig && (
-            <Watch projectId={application.projectId ?? ''} applicationId={application.id ?? ''} />
-          )}
         </Suspense>
       </div>
       <div class="stack">
+        {application.oidcConfig && (
+          <Suspense fallback={null}>
+            <Watch projectId={application.projectId ?? ''} applicationId={application.id ?? ''} />
+          </Suspense>
+        )}
         <Needs application={application} />
         {application.oidcConfig && <WhoMay application={application} />}
       </div>

@@ -52,6 +52,11 @@ export const views: View[] = [
   }),
   view('/projects/new', 'project.write', () => import('../projects/add-project.tsx')),
   view('/projects/:project/:tab?', 'project.read', () => import('../project/project.tsx')),
+  view('/applications', 'project.app.read', () => import('../applications/applications.tsx'), {
+    group: 'access',
+    label: words.applications,
+    letter: 'a',
+  }),
   view('/applications/new', 'project.app.write', () => import('../wizard/wizard.tsx')),
   // To who knows no more than its id.
   view('/applications/:id/:tab?', 'project.app.read', () => import('../application/application.tsx')),

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'preact/compat'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { useHere } from '../address/place.ts'
@@ -9,6 +10,8 @@ import { Snippets } from '../frameworks/snippets.tsx'
 import type { Added } from './add-application.ts'
 import type { Chosen } from './wizard-form.tsx'
 import { words } from './words.ts'
+
+const Watch = lazy(() => import('../sign-ins/watch-sign-in.tsx'))
 
 /** The lines to paste, with the secret, which nobody sees again. */
 export function Result({ added, chosen }: { added: Added; chosen: Chosen }) {
@@ -36,6 +39,11 @@ export function Result({ added, chosen }: { added: Added; chosen: Chosen }) {
           />
         )}
         <div class="stack">
+          {clientId && framework.registers !== 'api' && (
+            <Suspense fallback={null}>
+              <Watch projectId={projectId} applicationId={appId} />
+            </Suspense>
+          )}
           <div class="card">
             <div class="title">
               <h2>{words.next}</h2>

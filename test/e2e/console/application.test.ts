@@ -164,9 +164,8 @@ describe.skipIf(withoutChromium)(`an application in Chromium${withoutChromium}`,
     await goto(`/projects/${projectId}/applications/${appId}/history`)
     const events = page.getByRole('listitem')
     await expect.poll(() => events.count()).toBe(2)
-    const texts = await events.allTextContents()
-    expect(texts[0]).toMatch(/^Settings changed.*by Ada L\./)
-    expect(texts[1]).toMatch(/^Added/)
+    await expect.poll(() => events.first().textContent()).toMatch(/^Settings changed.*by Ada L\./)
+    expect(await events.last().textContent()).toMatch(/^Added/)
     await expectAccessible(page)
   })
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openChromium, withoutChromium } from '#test/support/chromium'
 import { projectRoot } from '../../../deploy/local/home.ts'
 import { freePort } from '../../../deploy/local/ports.ts'
+import { newApplication } from '../../examples/applications.ts'
 import { admin, newMember, newOrganization, ok } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { call } from '../clients/encodings.ts'
@@ -53,13 +54,15 @@ async function startExample(env: string, address: string) {
 
 describe.skipIf(withoutChromium)(`the wizard in Chromium${withoutChromium}`, () => {
   test('an application is added, its example runs with exactly the lines that are shown, and a person signs in', async () => {
-    const { page, faults } = await openConsole(browser, owner, '/applications/new')
+    const { page, faults } = await openConsole(browser, owner, '/projects')
     let clicks = 0
     const click = async (name: string, role: 'link' | 'button' = 'link') => {
       clicks += 1
       await page.getByRole(role, { name, exact: true }).click()
     }
     const address = `http://localhost:${await freePort(0)}`
+    await click('Applications')
+    await click('Add an application')
     await page.getByLabel('What is it written with?').selectOption('Node (openid-client)')
     await page.getByLabel('Name', { exact: true }).fill('Shop')
     await page.getByLabel('Its addresses, 1').fill(address)
@@ -68,7 +71,7 @@ describe.skipIf(withoutChromium)(`the wizard in Chromium${withoutChromium}`, () 
     await click('Add it', 'button')
     await page.getByRole('heading', { name: 'Shop: paste these lines' }).waitFor()
     await expectAccessible(page)
-    expect(clicks).toBe(1)
+    expect(clicks).toBe(3)
     const env = await linesOf(page, '.env')
     expect(env).toMatch(/^CLIENT_SECRET=.{20,}$/m)
     expect(await linesOf(page, 'server.js')).toBe(readFileSync(join(projectRoot, 'examples/web-server.js'), 'utf8'))
@@ -78,6 +81,8 @@ describe.skipIf(withoutChromium)(`the wizard in Chromium${withoutChromium}`, () 
     await shop.getByRole('link', { name: 'Sign in with Roster' }).click()
     await shop.getByRole('button', { name: 'Allow', exact: true }).click()
     await shop.getByRole('heading', { name: 'Hello, Ada L.' }).waitFor()
+    // The page has seen it.
+    await page.getByText('Code redeemed').waitFor()
     // Nobody sees the secret again.
     await page.getByRole('link', { name: 'To the application' }).click()
     await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor()
@@ -115,6 +120,25 @@ describe.skipIf(withoutChromium)(`the wizard in Chromium${withoutChromium}`, () 
     await page.getByRole('button', { name: 'Add it' }).click()
     await page.getByRole('heading', { name: 'Books: paste these lines' }).waitFor()
     expect(await linesOf(page, '.env')).toMatch(/^CLIENT_SECRET=.{20,}$/m)
+  })
+
+  test('a redirect URI takes three clicks from any page: the menu, the application, Save', async () => {
+    const projectId = await newProject(organization)
+    const { appId } = await newApplication(organization, projectId, { name: 'Wanted' })
+    const { page } = await openConsole(browser, owner, '/people')
+    let clicks = 0
+    const click = async (name: string, role: 'link' | 'button') => {
+      clicks += 1
+      await page.getByRole(role, { name, exact: role === 'button' }).click()
+    }
+    await click('Applications', 'link')
+    await click('Wanted', 'link')
+    await page.getByLabel('Redirect URIs, 1').fill('https://wanted.example.com/callback')
+    await click('Save', 'button')
+    await page.getByRole('status').getByText('Saved.').waitFor()
+    const { application } = ok(await call('GetApplication', { projectId, appId }, admin(organization)))
+    expect(application.oidcConfig.redirectUris).toEqual(['https://wanted.example.com/callback'])
+    expect(clicks).toBe(3)
   })
 
   test('at 360 pixels and in the dark the wizard fits', async () => {
