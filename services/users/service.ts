@@ -45,6 +45,7 @@ import { revokeInvitation } from './pages/invitation/revoke-invitation.ts'
 import { startFinishingInvitations } from './pages/invitation/finish-invitation.ts'
 import { getAuthRequest } from './pages/own-pages/get-auth-request.ts'
 import { withCookieLifetime } from './sessions/browsers/cookie-lifetime.ts'
+import { countSignIns } from './sessions/operations/count-sign-ins.ts'
 import { createSession } from './sessions/operations/create-session.ts'
 import { checkCode } from './pages/operations/check-code.ts'
 import { addOTPEmail, removeOTPEmail } from './sessions/operations/otp-email.ts'
@@ -346,6 +347,7 @@ const users: StoringService<Config, Context> = {
       searchMySessions,
       searchUserSessions,
       searchUserSignIns,
+      countSignIns,
       searchUserSignInFailures,
       searchSignIns,
       searchSignInFailures,

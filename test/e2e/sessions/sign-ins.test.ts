@@ -62,6 +62,29 @@ describe.each(over('connect'))('the sign-ins of an organization over $encoding',
     expect(all.map(({ userId }: { userId: string }) => userId)).toContain(person.userId)
   })
 
+  test('are counted by the hour, with those that failed, and without those of others', async () => {
+    const organization = await newOrganization()
+    const count = async (hours = 0) => ok(await call('CountSignIns', { hours }, admin(organization))).hours
+    const hours = await count()
+    expect(hours).toHaveLength(24)
+    const ends = hours.map(({ hour }: { hour: string }) => Date.parse(hour))
+    expect(new Set(ends.slice(1).map((end: number, index: number) => end - ends[index]!))).toEqual(new Set([3_600_000]))
+    const person = await newHuman(organization, { password: unique('Password') })
+    for (let times = 0; times < 3; times++) ok(await signIn(person))
+    await signIn(person, 'wrong')
+    // The hour may end meanwhile.
+    const sums = async () => {
+      const all: { signIns?: number; failures?: number }[] = await count(2)
+      return [
+        all.length,
+        ...(['signIns', 'failures'] as const).map((of) => all.reduce((sum, hour) => sum + (hour[of] ?? 0), 0)),
+      ]
+    }
+    await expect.poll(sums, { timeout: 15_000 }).toEqual([2, 3, 1])
+    const invalid = await call('CountSignIns', { hours: 169 }, admin(organization))
+    expect(factsOf(invalid)).toMatchObject({ code: 3, fields: ['hours'] })
+  })
+
   test('are gone with a person, and shown to nobody without user.read', async () => {
     const person = await newHuman(home, { password: unique('Password') })
     ok(await signIn(person))
@@ -71,7 +94,7 @@ describe.each(over('connect'))('the sign-ins of an organization over $encoding',
     ok(await call('DeleteUser', { userId: person.userId }, admin(home)))
     expect((await found()).filter(of)).toHaveLength(0)
     const stranger = await newMember(home, [])
-    for (const operation of ['SearchSignIns', 'SearchSignInFailures'] as const)
+    for (const operation of ['SearchSignIns', 'SearchSignInFailures', 'CountSignIns'] as const)
       expect(factsOf(await call(operation, {}, stranger)).reason).toBe('PERMISSION_DENIED')
   })
 })
