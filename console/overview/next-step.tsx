@@ -1,5 +1,7 @@
+import { useQueries } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
+import { call } from '../api/call.ts'
 import { useMay, useRead } from '../api/queries.ts'
 import { useHere, useOrganization } from '../address/place.ts'
 import { words } from './words.ts'
@@ -44,26 +46,70 @@ export function NextStep() {
   )
 }
 
+// Of organizations with many applications some are enough: this is for those that begin.
+const mostAsked = 5
+
+// Only steps that the person may take.
 function useSteps(): Step[] {
-  const mayInvite = useMay('user.write') === true
-  const invitations = useRead(
-    'roster.users.v1.InvitationService/SearchInvitations',
-    { limit: 1 },
-    { enabled: mayInvite },
-  )
+  const [invite, application] = [useInvite(), useApplication()]
+  return [invite, ...application].filter((step) => step !== undefined)
+}
+
+function useInvite(): Step | undefined {
+  const mayInvite = useMay('user.write')
+  const options = { enabled: mayInvite === true }
+  const invitations = useRead('roster.users.v1.InvitationService/SearchInvitations', { limit: 1 }, options)
   const people = useRead(
     'roster.users.v1.UserService/SearchUsers',
     { queries: [{ typeQuery: { type: 'TYPE_HUMAN' } }], limit: 2 },
-    { enabled: mayInvite },
+    options,
   )
+  if (mayInvite === false) return undefined
   const isKnown = invitations.data !== undefined && people.data !== undefined
   const count = (invitations.data?.invitations ?? []).length + (people.data?.users ?? []).slice(1).length
-  const invite: Step = {
+  return {
     isDone: isKnown ? count > 0 : undefined,
     title: words.invite,
     text: words.inviteText,
     action: words.inviteDo,
     path: '/invitations/new',
   }
-  return [invite]
+}
+
+function useApplication(): Step[] {
+  const organization = useOrganization()
+  const mayAdd = useMay('project.app.write')
+  const maySee = useMay('user.read')
+  const { data } = useRead(
+    'roster.grants.v1.ApplicationService/SearchApplications',
+    { limit: mostAsked },
+    { enabled: mayAdd === true },
+  )
+  const ids = maySee ? (data?.applications ?? []).map(({ id = '' }) => id) : []
+  const method = 'roster.users.v1.SessionService/SearchSignIns'
+  const signIns = useQueries({
+    queries: ids.map((applicationId) => ({
+      queryKey: [organization, method, { applicationId, limit: 1 }],
+      queryFn: () => call(method, { applicationId, limit: 1 }, { organization }),
+    })),
+  })
+  if (mayAdd === false) return []
+  const isAdded = data && (data.applications ?? []).length > 0
+  const isSeen = signIns.some((query) => query.data?.signIns?.length)
+  const isKnown = isSeen || (data !== undefined && signIns.every((query) => query.data))
+  const add = {
+    isDone: isAdded,
+    title: words.application,
+    text: words.applicationText,
+    action: words.applicationDo,
+    path: '/applications/new',
+  }
+  const see = {
+    isDone: isKnown ? isSeen : undefined,
+    title: words.signIn,
+    text: words.signInText,
+    action: words.signInDo,
+    path: `/applications/${encodeURIComponent(ids[0] ?? '')}`,
+  }
+  return maySee === false ? [add] : [add, see]
 }

@@ -1,6 +1,7 @@
 import { useTitle } from '../address/place.ts'
 import { NeedsYou } from './needs-you.tsx'
 import { NextStep } from './next-step.tsx'
+import { SignInsByHour } from './sign-ins-by-hour.tsx'
 import { words } from './words.ts'
 
 /** The first page: what to do next, what happened, and what needs somebody. */
@@ -13,6 +14,7 @@ export default function Overview() {
       </div>
       <NextStep />
       <div class="cols">
+        <SignInsByHour />
         <NeedsYou />
       </div>
     </>

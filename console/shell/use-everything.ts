@@ -33,6 +33,12 @@ export function useEverything(text: string): { options: Option[]; isFetching: bo
     { name: { text, method }, limit: ofEach },
     { enabled: mayProjects && isAsked },
   )
+  const mayApplications = useMay('project.app.read') === true
+  const applications = useRead(
+    'roster.grants.v1.ApplicationService/SearchApplications',
+    { name: { text, method }, limit: ofEach },
+    { enabled: mayApplications && isAsked },
+  )
   const organizations = useOrganizations(text)
   const path = (kind: string, id = '') => here(`/${kind}/${encodeURIComponent(id)}`)
   const found: Option[] = (people.data?.users ?? []).map((user) => ({
@@ -41,6 +47,11 @@ export function useEverything(text: string): { options: Option[]; isFetching: bo
     note: user.human?.email?.email ?? '',
   }))
   const further: Option[] = [
+    ...(applications.data?.applications ?? []).map(({ id, name = '' }) => ({
+      id: path('applications', id),
+      label: name,
+      note: words.application,
+    })),
     ...(projects.data?.projects ?? []).map(({ id, name = '' }) => ({
       id: path('projects', id),
       label: name,
@@ -57,6 +68,6 @@ export function useEverything(text: string): { options: Option[]; isFetching: bo
       note: words.organization,
     })),
   ]
-  const isFetching = [people, machines, projects, organizations].some(({ isFetching }) => isFetching)
+  const isFetching = [people, machines, projects, applications, organizations].some(({ isFetching }) => isFetching)
   return { options: isAsked ? [...found, ...further] : found, isFetching }
 }

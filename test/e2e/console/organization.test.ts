@@ -4,6 +4,8 @@ import { openChromium, withoutChromium } from '#test/support/chromium'
 import { call } from '../clients/encodings.ts'
 import { callGrpc } from '../clients/grpc.ts'
 import { admin, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
+import { newProject } from '../../examples/projects.ts'
+import { newWebApplication } from '../../examples/sign-in.ts'
 import { expectAccessible, openConsole } from './console-page.ts'
 
 const { url } = inject('roster')
@@ -147,6 +149,11 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
     const { page, goto } = await openConsole(browser, first, '')
     await page.getByRole('heading', { name: 'Invite a colleague' }).waitFor()
     await expectAccessible(page)
+    // The sign-in to this page is one of the last day.
+    await page.getByText('As a table').click()
+    const numbers = page.getByRole('table', { name: 'Sign-ins, last 24 hours' }).locator('tbody tr')
+    await expect.poll(() => numbers.count()).toBe(24)
+    expect(Number(await numbers.first().locator('td').nth(1).textContent())).toBeGreaterThan(0)
     const need = page.getByRole('listitem').filter({ hasText: 'has no second factor' })
     await need.getByRole('link', { name: 'Look' }).click()
     await page.getByRole('heading', { name: 'Factors' }).waitFor()
@@ -154,7 +161,13 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
     ok(await call('AddInvitation', { email: uniqueEmail(), returnLink: {} }, admin(home)))
     await goto('')
     await need.waitFor()
-    expect(await page.getByRole('heading', { name: 'Invite a colleague' }).count()).toBe(0)
+    await page.getByRole('heading', { name: 'Add your application' }).waitFor()
+    await page.getByRole('img', { name: '2 of 4 steps are done' }).waitFor()
+    const projectId = await newProject(home)
+    const { appId } = await newWebApplication(home, projectId)
+    await goto('')
+    await page.getByRole('heading', { name: 'See its first sign-in' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Watch' }).getAttribute('href')).toContain(`/applications/${appId}`)
   })
 
   test('many are invited by a pasted list: what is no address is marked, the others are in the list with roles', async () => {
