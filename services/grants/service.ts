@@ -57,6 +57,7 @@ import { updateInstanceMember } from './operations/member/update-instance-member
 import { removeInstanceMember } from './operations/member/remove-instance-member.ts'
 import { searchInstanceMembers } from './operations/member/search-instance-members.ts'
 import { addOrganization } from './operations/organization/add-organization.ts'
+import { getDefaultOrganization } from './operations/organization/get-default-organization.ts'
 import { getOrganization } from './operations/organization/get-organization.ts'
 import { searchMyOrganizations } from './operations/organization/search-my-organizations.ts'
 import { searchOrganizations } from './operations/organization/search-organizations.ts'
@@ -139,6 +140,7 @@ const grants: StoringService<Config, Context> = {
       getMyOrganization,
       getOrganization,
       searchMyOrganizations,
+      getDefaultOrganization,
       searchOrganizations,
       updateOrganization,
       setPrimaryDomain,

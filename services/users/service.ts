@@ -141,8 +141,11 @@ import { introspectToken } from './openid/operations/introspect-token.ts'
 import { issueToken } from './openid/operations/issue-token.ts'
 import { listSigningKeys } from './openid/operations/list-signing-keys.ts'
 import { listMachineKeys } from './directory/operations/credential/list-machine-keys.ts'
+import { getMachineKey } from './directory/operations/credential/get-machine-key.ts'
 import { listMachineSecrets } from './directory/operations/credential/list-machine-secrets.ts'
+import { generateMachineSecret } from './directory/operations/credential/generate-machine-secret.ts'
 import { listPersonalAccessTokens } from './directory/operations/credential/list-personal-access-tokens.ts'
+import { getPersonalAccessToken } from './directory/operations/credential/get-personal-access-token.ts'
 import { listSecretUses } from './internal/list-secret-uses.ts'
 import { searchArrivals } from './internal/search-arrivals.ts'
 import { getPersonTokenLifetime } from './internal/get-person-token-lifetime.ts'
@@ -162,6 +165,7 @@ import { recordEmailCode } from './internal/record-email-code.ts'
 import { register } from './pages/operations/register.ts'
 import { removeMachineKey } from './directory/operations/credential/remove-machine-key.ts'
 import { removeMachineSecret } from './directory/operations/credential/remove-machine-secret.ts'
+import { removeMachineSecrets } from './directory/operations/credential/remove-machine-secrets.ts'
 import { removePersonalAccessToken } from './directory/operations/credential/remove-personal-access-token.ts'
 import { releaseInstanceOwners } from './internal/release-instance-owners.ts'
 import { createInviteCode } from './directory/operations/user/create-invite-code.ts'
@@ -461,13 +465,17 @@ const users: StoringService<Config, Context> = {
     served<typeof CredentialServiceDefinition, Context>(CredentialServiceDefinition, {
       addPersonalAccessToken,
       listPersonalAccessTokens,
+      getPersonalAccessToken,
       removePersonalAccessToken,
       addMachineKey,
       listMachineKeys,
+      getMachineKey,
       removeMachineKey,
       addMachineSecret,
       listMachineSecrets,
+      generateMachineSecret,
       removeMachineSecret,
+      removeMachineSecrets,
     }),
     served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
       authenticate,

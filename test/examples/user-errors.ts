@@ -154,7 +154,7 @@ const key = (publicKey: string) => (world: World) => ({ userId: world.machineId,
 
 /** The credentials of machines. */
 export const credentialErrors: ErrorCase[] = [
-  ...(['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret'] as const).flatMap((operation) => [
+  ...(['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret', 'GenerateMachineSecret'] as const).flatMap((operation) => [
     fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
     fails(operation, precondition('NOT_A_MACHINE'), 'the user is a human', forHuman, owner),
     fails(
@@ -171,6 +171,8 @@ export const credentialErrors: ErrorCase[] = [
   ]),
   ...(
     [
+      ['GetPersonalAccessToken', 'tokenId'],
+      ['GetMachineKey', 'keyId'],
       ['RemovePersonalAccessToken', 'tokenId'],
       ['RemoveMachineKey', 'keyId'],
       ['RemoveMachineSecret', 'secretId'],
@@ -192,6 +194,9 @@ export const credentialErrors: ErrorCase[] = [
       owner,
     ),
   ]),
+  fails('RemoveMachineSecrets', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+  fails('RemoveMachineSecrets', notFound('CREDENTIAL_NOT_FOUND'), 'there is none', forMachine, owner),
+  fails('RemoveMachineSecrets', precondition('NOT_A_MACHINE'), 'the user is a human', forHuman, owner),
   fails('AddMachineKey', invalid, 'what is sent is no key', key('a key'), { ...owner, fields: ['publicKey'] }),
   fails('AddMachineKey', invalid, 'the key is empty', key(''), { ...owner, fields: ['publicKey'] }),
 ]

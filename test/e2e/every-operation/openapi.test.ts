@@ -122,7 +122,17 @@ const firstSteps = [
 
 /** Additions come first and removals last: the objects are there for the others. */
 function inOrder<T extends { path: string; verb: string; operation: OpenApiOperation }>(operations: T[]): T[] {
-  const late = [/^(Deactivate|Lock)/, /^(Reactivate|Unlock)/, /^Revoke/, /^Remove/, /^Delete/, /^(Remove|Delete).*Org/]
+  const late = [
+    /^(Deactivate|Lock)/,
+    /^(Reactivate|Unlock)/,
+    /^Revoke/,
+    /^Remove/,
+    // It ends the secret that RemoveMachineSecret removes, and makes the one for RemoveMachineSecrets.
+    /^GenerateMachineSecret/,
+    /^RemoveMachineSecrets/,
+    /^Delete/,
+    /^(Remove|Delete).*Org/,
+  ]
   const place = ({ operation }: T) => late.findLastIndex((names) => names.test(operation.operationId))
   return operations.toSorted((left, right) => place(left) - place(right))
 }

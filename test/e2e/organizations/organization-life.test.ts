@@ -24,6 +24,8 @@ describe.each(over('grpc-web'))('the life of an organization, over $encoding', (
     const byName = (text: string) => ({ name: { text, method: 'TEXT_QUERY_METHOD_EQUALS' } })
     const first = await get()
     expect(ok(await call('GetOrganization', { orgId: id }, owner)).organization).toEqual(first)
+    const byDefault = ok(await call('GetDefaultOrganization', {}, admin())).organization
+    expect(byDefault).toEqual(ok(await call('GetOrganization', { orgId: 'default' }, admin())).organization)
     expect(await found(byName(name))).toEqual([id])
 
     const other = unique('Umbrella')

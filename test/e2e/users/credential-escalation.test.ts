@@ -84,7 +84,7 @@ test('nor change whether a more powerful machine needs bound tokens', async () =
     }
 })
 
-test('nor remove the credentials of a more powerful machine', async () => {
+test('nor remove or replace the credentials of a more powerful machine', async () => {
   const { token } = await newMember('default', ['ORG_OWNER'])
   for (const [operation, id] of [
     ['RemovePersonalAccessToken', 'tokenId'],
@@ -94,4 +94,6 @@ test('nor remove the credentials of a more powerful machine', async () => {
     expect(factsOf(await call(operation, { userId: 'admin-machine', [id]: 'some' }, { token })).reason).toBe(
       'PERMISSION_DENIED',
     )
+  for (const operation of ['RemoveMachineSecrets', 'GenerateMachineSecret'] as const)
+    expect(factsOf(await call(operation, { userId: 'admin-machine' }, { token })).reason).toBe('PERMISSION_DENIED')
 })

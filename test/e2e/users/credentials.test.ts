@@ -142,6 +142,30 @@ describe('the number of credentials is limited', () => {
     expect(ids).not.toContain(ok(gone!)[id])
   })
 
+  test('a token and a key are read by their id, of their own machine alone', async () => {
+    const [userId, other] = [await newMachine(home), await newMachine(home)]
+    for (const [add, get, list, id] of [
+      ['AddPersonalAccessToken', 'GetPersonalAccessToken', 'ListPersonalAccessTokens', 'tokenId'],
+      ['AddMachineKey', 'GetMachineKey', 'ListMachineKeys', 'keyId'],
+    ] as const) {
+      const added = ok(await json(add, { userId, expirationDate: inSeconds(3600) }, owner))[id]
+      const { details, token, key } = ok(await json(get, { userId, [id]: added }, owner))
+      const { details: all, tokens, keys } = ok(await json(list, { userId }, owner))
+      expect([details, [token ?? key]]).toEqual([all, tokens ?? keys])
+      expect(factsOf(await json(get, { userId: other, [id]: added }, owner)).reason).toBe('CREDENTIAL_NOT_FOUND')
+    }
+  })
+
+  test('a generated secret takes the place of all', async () => {
+    const { userId, token } = await newSignedInMachine(home)
+    for (let n = 0; n < 2; n++) ok(await json('AddMachineSecret', { userId }, { token }))
+    const { secretId } = ok(await json('GenerateMachineSecret', { userId }, { token }))
+    const { secrets } = ok(await json('ListMachineSecrets', { userId }, { token }))
+    expect(secrets.map((secret: any) => secret.secretId)).toEqual([secretId])
+    ok(await json('RemoveMachineSecrets', { userId }, { token }))
+    expect(ok(await json('ListMachineSecrets', { userId }, { token })).secrets).toBeUndefined()
+  })
+
   test('a secret is replaced without a gap: both work until the old one is removed', async () => {
     const { userId, token } = await newSignedInMachine(home)
     const old = ok(await json('AddMachineSecret', { userId }, { token }))

@@ -11,11 +11,13 @@ import { addMachineSecret } from '../operations/credential/add-machine-secret.ts
 import { addMachineUser } from '../operations/user/add-machine-user.ts'
 import { addPersonalAccessToken } from '../operations/credential/add-personal-access-token.ts'
 import { authenticate } from '../../internal/authenticate.ts'
+import { generateMachineSecret } from '../operations/credential/generate-machine-secret.ts'
 import { listMachineKeys } from '../operations/credential/list-machine-keys.ts'
 import { listMachineSecrets } from '../operations/credential/list-machine-secrets.ts'
 import { listPersonalAccessTokens } from '../operations/credential/list-personal-access-tokens.ts'
 import { checkExpiry } from './new-credential.ts'
 import { removeMachineKey } from '../operations/credential/remove-machine-key.ts'
+import { removeMachineSecrets } from '../operations/credential/remove-machine-secrets.ts'
 import { removeMachineSecret } from '../operations/credential/remove-machine-secret.ts'
 import { removePersonalAccessToken } from '../operations/credential/remove-personal-access-token.ts'
 import { callIn, openUsers, type TestUsers } from '../../testing/test-users.ts'
@@ -142,6 +144,17 @@ describe('the end of a credential ends, at once, every token obtained with it, a
     await removeMachineSecret.handle(users, { userId, secretId: removed.secretId }, call())
     expect(await Promise.all(tokens.map(works))).toEqual([false, true])
     expect(await users.sql`select id from machine_secrets`).toEqual([{ id: kept.secretId }])
+  })
+
+  test('secrets in whose place another one is made, and all secrets', async () => {
+    const former = [await addSecret(), await addSecret()]
+    const tokens = await Promise.all(former.map((secret) => obtainWith(secret.secretId)))
+    const { secretId } = await generateMachineSecret.handle(users, { userId }, call())
+    tokens.push(await obtainWith(secretId))
+    expect(await Promise.all(tokens.map(works))).toEqual([false, false, true])
+    expect(await users.sql`select id from machine_secrets`).toEqual([{ id: secretId }])
+    await removeMachineSecrets.handle(users, { userId }, call())
+    expect(await works(tokens[2]!)).toBe(false)
   })
 
   test('a key', async () => {

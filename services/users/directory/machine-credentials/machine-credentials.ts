@@ -70,6 +70,19 @@ export async function loadCredentials<Kind extends CredentialKind>(
   return { user, credentials: living(all, user.readAt) as Credentials[Kind] }
 }
 
+/** A machine with one of its living credentials. NOT_FOUND CREDENTIAL_NOT_FOUND; throws as `machineCredentials` does. */
+export async function loadCredential<Kind extends CredentialKind>(
+  store: Store,
+  userId: string,
+  kind: Kind,
+  id: string,
+): Promise<{ user: Existing<User>; credential: Credentials[Kind][number] }> {
+  const { user, credentials } = await loadCredentials(store, userId, kind)
+  const credential = credentials.find((living: Credential) => living.id === id)
+  if (!credential) throw credentialNotFound()
+  return { user, credential }
+}
+
 /** When a credential began and when it ends, in the form of answers. */
 export function datesOf({ createdAt, expiresAt }: Credential): { creationDate: Date; expirationDate?: Date } {
   return { creationDate: new Date(createdAt), ...(expiresAt !== undefined && { expirationDate: new Date(expiresAt) }) }
@@ -79,8 +92,19 @@ export function datesOf({ createdAt, expiresAt }: Credential): { creationDate: D
 export function removal(kind: CredentialKind, id: string, removed: UserEvent) {
   return ({ state }: Aggregate<User>, now: Date): Decision<UserEvent> => {
     const all: Credential[] = machineCredentials(state)[kind]
-    if (!living(all, now).some((credential) => credential.id === id))
-      throw new RosterError('NOT_FOUND', 'CREDENTIAL_NOT_FOUND', 'The machine has no such credential.')
+    if (!living(all, now).some((credential) => credential.id === id)) throw credentialNotFound()
     return { events: [removed], answer: undefined }
   }
+}
+
+/** The events that remove all living secrets of a machine. Throws as `machineCredentials` does. */
+export function removedSecrets(user: User | undefined, now: Date): UserEvent[] {
+  return living(machineCredentials(user).secret, now).map(({ id }) => ({
+    type: 'secret.removed',
+    payload: { secretId: id },
+  }))
+}
+
+export function credentialNotFound(): RosterError {
+  return new RosterError('NOT_FOUND', 'CREDENTIAL_NOT_FOUND', 'The machine has no such credential.')
 }

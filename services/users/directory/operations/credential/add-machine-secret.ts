@@ -34,14 +34,23 @@ export const addMachineSecret = {
 }
 
 function decide(
-  { id: userId, state }: Aggregate<User>,
+  user: Aggregate<User>,
   clientSecret: string,
   secretId: string,
   expirationDate: Date | undefined,
   now: Date,
 ): Decision<UserEvent> {
-  if (living(machineCredentials(state).secret, now).length >= mostSecrets)
+  if (living(machineCredentials(user.state).secret, now).length >= mostSecrets)
     throw new RosterError('FAILED_PRECONDITION', 'SECRET_LIMIT_REACHED', 'The machine has two secrets already.')
+  return addedSecret(user.id, { clientSecret, secretId, expirationDate }, now)
+}
+
+/** The decision that adds a secret. */
+export function addedSecret(
+  userId: string,
+  { clientSecret, secretId, expirationDate }: { clientSecret: string; secretId: string; expirationDate?: Date | undefined },
+  now: Date,
+): Decision<UserEvent> {
   return {
     events: [
       { type: 'secret.added', payload: { secretId, ...expiryOf(expirationDate) } },
