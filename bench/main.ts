@@ -1,6 +1,7 @@
 // `npm run bench`: measures Roster. `usage` explains how.
 import { measureBacklog } from './backlog/run.ts'
 import { measureBytes } from './bytes/run.ts'
+import { measureConsole } from './console/run.ts'
 import { measureFlows } from './flows/run.ts'
 import { measureFloods } from './floods/run.ts'
 import { measureMails } from './mails/run.ts'
@@ -25,6 +26,7 @@ const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   Backlog: measureBacklog,
   Floods: measureFloods,
   Flows: measureFlows,
+  Console: measureConsole,
   Webhooks: measureWebhooks,
 }
 

@@ -27,6 +27,7 @@ export const measurements = [
   'Backlog',
   'Floods',
   'Flows',
+  'Console',
   'Webhooks',
 ] as const
 export type Measurement = (typeof measurements)[number]
@@ -39,7 +40,7 @@ export const usage = `npm run bench -- [options]
   --rounds N         rounds of each workload, each after one of the bare chain (3)
   --connections N    requests under way at a time (64)
   --users N          users whose addresses are set (200)
-  --objects N        users that Scale loads, with three grants each (100000)
+  --objects N        users that Scale loads, with three grants each, and people of Console (100000)
   --replicas N       processes of users, and as many of the gateway (1)
   --beside FOLDER    alternates with another checkout, installed and generated, or with its bundles: FOLDER/dist
   --save             keeps the results in bench/results

@@ -154,17 +154,19 @@ const key = (publicKey: string) => (world: World) => ({ userId: world.machineId,
 
 /** The credentials of machines. */
 export const credentialErrors: ErrorCase[] = [
-  ...(['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret', 'GenerateMachineSecret'] as const).flatMap((operation) => [
-    fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
-    fails(operation, precondition('NOT_A_MACHINE'), 'the user is a human', forHuman, owner),
-    fails(
-      operation,
-      invalid,
-      'the end is in the past',
-      ({ machineId: userId }) => ({ userId, expirationDate: never }),
-      { ...owner, fields: ['expirationDate'] },
-    ),
-  ]),
+  ...(['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret', 'GenerateMachineSecret'] as const).flatMap(
+    (operation) => [
+      fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+      fails(operation, precondition('NOT_A_MACHINE'), 'the user is a human', forHuman, owner),
+      fails(
+        operation,
+        invalid,
+        'the end is in the past',
+        ({ machineId: userId }) => ({ userId, expirationDate: never }),
+        { ...owner, fields: ['expirationDate'] },
+      ),
+    ],
+  ),
   ...(['ListPersonalAccessTokens', 'ListMachineKeys', 'ListMachineSecrets'] as const).flatMap((operation) => [
     fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
     fails(operation, precondition('NOT_A_MACHINE'), 'the user is a human', forHuman, owner),

@@ -146,7 +146,12 @@ export const lifeCalls: Call[] = [
     has('token', id('pat')),
   ),
   step('management', 'removePersonalAccessToken', ({ ids }) => ({ userId: ids['machine'], tokenId: ids['pat'] })),
-  step('management', 'generateMachineSecret', ({ ids }) => ({ userId: ids['machine'] }), keep('secret', 'clientSecret')),
+  step(
+    'management',
+    'generateMachineSecret',
+    ({ ids }) => ({ userId: ids['machine'] }),
+    keep('secret', 'clientSecret'),
+  ),
   step('management', 'removeMachineSecret', ({ ids }) => ({ userId: ids['machine'] })),
   ...members('management', 'Org', () => ({}), 'ORG_OWNER_VIEWER'),
   ...members('management', 'Project', project, 'PROJECT_OWNER_VIEWER'),

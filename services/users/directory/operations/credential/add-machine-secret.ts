@@ -48,7 +48,11 @@ function decide(
 /** The decision that adds a secret. */
 export function addedSecret(
   userId: string,
-  { clientSecret, secretId, expirationDate }: { clientSecret: string; secretId: string; expirationDate?: Date | undefined },
+  {
+    clientSecret,
+    secretId,
+    expirationDate,
+  }: { clientSecret: string; secretId: string; expirationDate?: Date | undefined },
   now: Date,
 ): Decision<UserEvent> {
   return {

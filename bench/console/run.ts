@@ -1,0 +1,151 @@
+// `npm run bench -- --only Console`: what a person waits for in the console, in Chromium, with many people in the organization.
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { openChromium } from '../../test/support/chromium.ts'
+import { openClient } from '../load/client.ts'
+import { addHumans } from '../load/users.ts'
+import { median } from '../speed/measure.ts'
+import type { Options } from '../options.ts'
+import { startSystem, type System } from '../system.ts'
+
+const loads = 5
+const password = 'the password of a bench'
+/** 150 ms and 1.6 Mbit/s, with a processor four times slower. */
+const slow = { latency: 150, downloadThroughput: 200_000, uploadThroughput: 100_000, offline: false }
+const slowdown = 4
+
+/** Measures with `objects` people. Returns what is above its budget. */
+export async function measureConsole({ objects }: Options): Promise<string[]> {
+  const system = await startSystem()
+  const browser = await openChromium()
+  try {
+    const url = `http://localhost:${new URL(system.urls[0]!).port}/ui/console`
+    console.log(`Adding ${objects} people ...`)
+    await addHumans(system, objects)
+    const cookies = await signIn(browser, url, await addOwner(system))
+    return [
+      ...(await measureLoads(browser, url, cookies)),
+      ...(await measureSearch(browser, url, cookies, objects)),
+      ...(await measureViews(browser, url, cookies)),
+    ]
+  } finally {
+    await browser.close()
+    await system.stop()
+  }
+}
+
+async function addOwner(system: System): Promise<string> {
+  const client = openClient(system)
+  const [userId] = await addHumans(system, 1)
+  await client.ask('POST', `/v2/users/${userId}/password`, { newPassword: { password } })
+  await client.ask('POST', '/admin/v1/members', { userId, roles: ['IAM_OWNER'] })
+  client.close()
+  return userId!
+}
+
+type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
+
+async function signIn(browser: Browser, url: string, loginName: string): Promise<Cookies> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${url}/o/default/people`)
+  await page.locator('[name=login_name]').fill(loginName)
+  await page.locator('[name=password]').fill(password)
+  await page.keyboard.press('Enter')
+  await rowsOf(page)
+  const cookies = await context.cookies()
+  await context.close()
+  return cookies
+}
+
+const rowsOf = (page: Page) => page.locator('tbody:not(.skeleton) tr').first().waitFor()
+
+async function openPage(browser: Browser, cookies: Cookies): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  await context.addCookies(cookies)
+  return context.newPage()
+}
+
+async function measureLoads(browser: Browser, url: string, cookies: Cookies): Promise<string[]> {
+  const times = { cold: [] as number[], warm: [] as number[], shifts: [] as number[] }
+  for (let n = 0; n < loads; n++) {
+    const page = await openPage(browser, cookies)
+    await page.addInitScript(observeShifts)
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('Network.enable')
+    await devtools.send('Network.emulateNetworkConditions', slow)
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
+    for (const kind of ['cold', 'warm'] as const) {
+      const began = performance.now()
+      await page.goto(`${url}/o/default/people`, { waitUntil: 'commit' })
+      await rowsOf(page)
+      times[kind].push(performance.now() - began)
+    }
+    times.shifts.push(await page.evaluate<number>('window.shifted'))
+    await page.context().close()
+  }
+  return [
+    ...say('people, usable cold on a slow network', median(times.cold), 2500),
+    ...say('people, usable warm on a slow network', median(times.warm), 1000),
+    ...say('layout shift', Math.max(...times.shifts), 0.001, ''),
+  ]
+}
+
+const observeShifts = `
+  window.shifted = 0
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.shifted += entry.value
+  }).observe({ type: 'layout-shift', buffered: true })
+`
+
+async function measureSearch(browser: Browser, url: string, cookies: Cookies, objects: number): Promise<string[]> {
+  const page = await openPage(browser, cookies)
+  await page.goto(`${url}/o/default/people`)
+  await rowsOf(page)
+  const times: number[] = []
+  for (let n = 0; n < loads; n++) {
+    const name = `bench-${Math.floor((objects * (n + 0.5)) / loads)}`
+    const answered = page.waitForResponse(
+      (response) => response.url().endsWith('/SearchUsers') && (response.request().postData() ?? '').includes(name),
+    )
+    await page.locator('.filters input').fill(name)
+    const began = performance.now()
+    await answered
+    await page.getByText(`${name}@example.com`).first().waitFor()
+    times.push(performance.now() - began)
+  }
+  await page.context().close()
+  // A list asks once nobody has typed for 150 ms.
+  return say(`find one of ${objects} people, with the 150 ms in which somebody may type on`, median(times), 350)
+}
+
+// Beside the API: until the last answer that the view waits for, and then until it is drawn.
+async function measureViews(browser: Browser, url: string, cookies: Cookies): Promise<string[]> {
+  const page = await openPage(browser, cookies)
+  await page.goto(`${url}/o/default/people`)
+  await rowsOf(page)
+  const entries = page.locator('#navigation a[data-letter]')
+  const found: string[] = []
+  for (let n = 0; n < (await entries.count()); n++) {
+    const label = (await entries.nth(n).textContent())!.trim()
+    let waits = 0
+    const note = (request: { url(): string; timing(): { responseEnd: number; requestStart: number } }) => {
+      if (!/\/roster\.[\w.]+\/\w+$/.test(request.url())) return
+      waits = Math.max(waits, request.timing().responseEnd)
+    }
+    page.on('requestfinished', note)
+    const began = performance.now()
+    await entries.nth(n).click()
+    await page.locator('h1').getByText(label, { exact: false }).first().waitFor()
+    await page.locator('tbody.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' })
+    found.push(...say(`${label}: beside the API`, performance.now() - began - waits, 200))
+    page.off('requestfinished', note)
+  }
+  await page.context().close()
+  return found
+}
+
+function say(what: string, value: number, budget: number, unit = ' ms'): string[] {
+  const text = `${what.padEnd(72)} ${value.toFixed(unit === '' ? 3 : 0)}${unit} (budget ${budget}${unit})`
+  console.log(text)
+  return value > budget ? [text] : []
+}
