@@ -88,7 +88,8 @@ export function requestNotice(
   const mayTakeBack = hasLink && canRecover(human, context.config, now)
   const seconds = mayTakeBack ? context.config.PASSWORD_RESET_AFTER_EMAIL_CHANGE : 0
   const takeBackUntil = new Date(now.getTime() + seconds * 1000).toISOString()
-  const takeBack = seconds > 0 && { takeBackUntil, email: human.email }
+  const setBy = human.emailSetBy !== undefined && { setBy: human.emailSetBy }
+  const takeBack = seconds > 0 && { takeBackUntil, email: human.email, ...setBy }
   return {
     event: { type: 'email.notice.requested', payload: { noticeId, expiresAt, ...takeBack } },
     // The address is in the events alone.

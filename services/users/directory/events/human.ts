@@ -41,7 +41,7 @@ export type HumanEvent =
   /** A mail to the former address, which announces the change. */
   | {
       type: 'email.notice.requested'
-      payload: { noticeId: string; expiresAt: string; takeBackUntil?: string; email?: string }
+      payload: { noticeId: string; expiresAt: string; takeBackUntil?: string; email?: string; setBy?: string }
     }
   /** A code to be mailed. */
   | {
@@ -89,6 +89,8 @@ export interface TakeBack {
   email: string
   /** RFC 3339. */
   until: string
+  /** Who else stands for the address, as of Human. */
+  setBy?: string
   /** Those that the user had then. Missing: none. */
   secondFactors?: SecondFactorKind[]
   /** As of Human, then. */
@@ -272,7 +274,12 @@ export function hasOwnFactor({ passkeys = [], secondFactors = [] }: Partial<Huma
 
 function withTakeBack(
   human: Human,
-  { noticeId, takeBackUntil: until, email }: { noticeId: string; takeBackUntil?: string; email?: string },
+  {
+    noticeId,
+    takeBackUntil: until,
+    email,
+    setBy,
+  }: { noticeId: string; takeBackUntil?: string; email?: string; setBy?: string },
   at: Date,
 ): Human {
   if (until === undefined || email === undefined) return human
@@ -283,6 +290,7 @@ function withTakeBack(
     noticeId,
     email,
     until,
+    ...(setBy && { setBy }),
     ...(secondFactors && { secondFactors, factorsAdded: { ...factorsAdded } }),
     ...(passkeyIds && { passkeyIds }),
   }
@@ -311,7 +319,7 @@ function changeEmail(human: Human, { email, isVerified, vouched, setBy, takenBac
     ...(human.invite && email !== human.email && { invite: undefined }),
     // An address that is taken back can recover the account at once.
     ...(isNew && { emailSince: takenBack === undefined ? at.toISOString() : undefined }),
-    ...(vouched || (isNew && setBy !== undefined)
+    ...(vouched || (isNew && setBy !== undefined && takenBack === undefined)
       ? noTakeBacks(human)
       : takeBacksBefore(human, ({ noticeId }) => noticeId === takenBack)),
     code: undefined,

@@ -14,6 +14,7 @@ import { readTakeBack } from '../../directory/email/take-back-link.ts'
 import { findTakeBack, type Human, type SecondFactorKind, type TakeBack } from '../../directory/events/human.ts'
 import { type User, type UserEvent, userKey } from '../../directory/events/user.ts'
 import { storePassword } from '../../directory/passwords/store-password.ts'
+import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { newToken } from '../../directory/tokens/token.ts'
@@ -28,14 +29,15 @@ export function showTakeBack(context: Context, { organizationId }: ShowTakeBackR
 export async function takeBackEmail(
   context: Context,
   { secret, organizationId }: TakeBackEmailRequest,
-  { clientAddress, requestId, deadline }: Call,
+  call: Call,
 ): Promise<PageAnswer> {
+  const { clientAddress, requestId, deadline } = call
   const expired = () => brandedFor(context, notice(NoticeReason.NOTICE_REASON_LINK_EXPIRED), organizationId)
   const meant = readTakeBack(context.keys, secret)
   const user = meant && (await context.store.load<User>('user', meant.userId))
-  // Hashing takes long.
-  const isDead = !user || !livingTakeBack(user.state, meant.noticeId, user.readAt)
-  if (isDead) return expired()
+  const found = user && livingTakeBack(user.state, meant.noticeId, user.readAt)
+  // The address may be that of somebody whom the user's roles have outgrown: then it brings no account back.
+  if (!found || !(await mayStillActOn(context, [found.setBy], meant.userId, call))) return expired()
   const { userId, noticeId } = meant
   const nobodyKnows = newToken()
   const hash = await context.passwordHashes.hash(nobodyKnows, {
@@ -50,12 +52,15 @@ export async function takeBackEmail(
       decide(present: Aggregate<User>, now): Decision<UserEvent, boolean> {
         const takeBack = livingTakeBack(present.state, noticeId, now)
         if (!takeBack) return { events: [], answer: false }
-        const { email } = takeBack
+        const { email, setBy } = takeBack
         const before = factorsBefore(userId, takeBack, present.state!.human!)
         const decision: Decision<UserEvent, boolean> = {
           events: [
             // The link came by mail to this address, so it proves that.
-            { type: 'email.changed', payload: { email, isVerified: true, vouchedOn: 'instance', takenBack: noticeId } },
+            {
+              type: 'email.changed',
+              payload: { email, isVerified: true, vouchedOn: 'instance', takenBack: noticeId, ...(setBy && { setBy }) },
+            },
             // Who changed the address knew the password. With it end all sessions and authorizations.
             { type: 'password.changed', payload: {} },
             ...before.events,

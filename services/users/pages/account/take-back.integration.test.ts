@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { NoticeReason } from '#gen/roster/users/v1/sign_in_service'
+import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
@@ -7,6 +9,7 @@ import { deriveCode } from '../../directory/email/code.ts'
 import { takeBackLink } from '../../directory/email/take-back-link.ts'
 import type { Verification } from '../../directory/email/verification.ts'
 import type { User } from '../../directory/events/user.ts'
+import { addHumanUser } from '../../directory/operations/user/add-human-user.ts'
 import { deleteUser } from '../../directory/operations/user/delete-user.ts'
 import { addApp } from '../../sessions/factors/testing/second-factors.ts'
 import { generateRecoveryCodes } from '../../sessions/operations/generate-recovery-codes.ts'
@@ -22,11 +25,12 @@ import { takeBackEmail } from './take-back-email.ts'
 let database: TestDatabase
 let users: TestUsers
 let domains: Awaited<ReturnType<typeof serveDomains>>
+const roles: Record<string, string[]> = { manager: ['IAM_USER_MANAGER'] }
 
 beforeAll(async () => {
   database = await createDatabase()
   users = await openUsers(database.urls.users)
-  domains = await serveDomains({})
+  domains = await serveDomains({}, roles)
 }, 60_000)
 afterEach(() => shiftClock(users.sql, '0 minutes'))
 afterAll(async () => {
@@ -41,12 +45,15 @@ const returned: Verification = { $case: 'returnCode', value: {} }
 const administrator = callIn('acme')
 const as = (userId: string): Call => ({ ...administrator, caller: { ...administrator.caller, userId } })
 
+const changeOf =
+  (userId: string) =>
+  (email: string, verification?: Verification, call = as(userId)) =>
+    setEmail.handle(users, { userId, email, verification }, call)
+const humanOf = (userId: string) => async () => (await users.store.load<User>('user', userId))!.state.human!
+
 async function newPerson(name: string) {
   const userId = await addPerson(users, name)
-  const change = (email: string, verification?: Verification, call = as(userId)) =>
-    setEmail.handle(users, { userId, email, verification }, call)
-  const human = async () => (await users.store.load<User>('user', userId))!.state.human!
-  return { userId, email: `${name}@example.com`, change, human }
+  return { userId, email: `${name}@example.com`, change: changeOf(userId), human: humanOf(userId) }
 }
 type Person = Awaited<ReturnType<typeof newPerson>>
 
@@ -169,4 +176,27 @@ test('a change of address by its user is told or refused, whatever mails went ou
     retryAfter: expect.any(Number),
   })
   expect(await person.human()).toEqual(before)
+})
+
+test('an address that a manager chose takes no account back once the user has roles beyond those of the manager', async () => {
+  const add = async () => {
+    const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 as const }
+    const [userName, email] = [randomUUID(), `${randomUUID()}@example.com`]
+    const caller = { ...anonymous, userId: 'manager', instanceRoles: ['IAM_USER_MANAGER'] }
+    const request = { userName, profile, email: { email, verification: verified } }
+    const { userId } = await addHumanUser.handle(users, request, { ...administrator, caller })
+    return { userId, email, change: changeOf(userId), human: humanOf(userId) }
+  }
+  const [colleague, owner, latest] = [await add(), await add(), await add()]
+  roles[owner.userId] = ['IAM_OWNER']
+  const links = [
+    await move(colleague, 'colleague@example.com'),
+    await move(owner, 'owner@example.com'),
+    await move(latest, 'latest@example.com'),
+  ]
+  roles[latest.userId] = ['IAM_OWNER']
+  expect(await Promise.all(links.map(isDead))).toEqual([false, true, true])
+  // The manager still stands for it.
+  expect(await colleague.human()).toMatchObject({ email: colleague.email, emailSetBy: 'manager' })
+  expect((await owner.human()).email).toBe('owner@example.com')
 })
