@@ -41,6 +41,7 @@ export function List<Row>(props: ListProps<Row>) {
   if (props.rows) last.current = props.rows
   const rows = props.rows ?? (query.error ? last.current : undefined)
   if (isForbidden(query.error)) return <Forbidden permission={permission} />
+  const width = columns.length + (choice ? 1 : 0)
   const isOld = (query.isPlaceholderData && query.isFetching) || (query.error !== null && rows !== undefined)
   return (
     <>
@@ -48,21 +49,26 @@ export function List<Row>(props: ListProps<Row>) {
       {rows?.length === 0 && !isOld && (clear ? <NoMatch clear={clear} /> : <Quiet>{empty}</Quiet>)}
       {(rows === undefined || rows.length > 0) && !(rows === undefined && query.error) && (
         <table aria-label={label} aria-busy={query.isFetching && (isOld || rows === undefined)} data-old={isOld}>
-          <thead>
+          <thead key={rows ? 'rows' : 'skeleton'}>
             <tr>
-              {choice && (
+              {rows && choice && (
                 <th scope="col" class="choice">
                   <ChooseAll choice={choice} rows={rows ?? []} keyOf={keyOf} />
                 </th>
               )}
-              {columns.map(({ label, wide }) => (
-                <th scope="col" class={wide ? 'wide' : undefined}>
-                  {label}
-                </th>
-              ))}
+              {rows ? (
+                columns.map(({ label, wide }) => (
+                  <th scope="col" class={wide ? 'wide' : undefined}>
+                    {label}
+                  </th>
+                ))
+              ) : (
+                // Labels would move as soon as there are rows.
+                <th colSpan={width}>&nbsp;</th>
+              )}
             </tr>
           </thead>
-          {rows ? <Rows {...props} rows={rows} /> : <Skeleton columns={columns.length + (choice ? 1 : 0)} />}
+          {rows ? <Rows {...props} rows={rows} /> : <Skeleton columns={width} />}
         </table>
       )}
       {pages && rows && (rows.length > 0 || pages.after !== '') && <Pager {...pages} />}
