@@ -33,14 +33,13 @@ const harmless: Record<string, string[]> = {
   ],
   'It changes names, and settings that hand out nothing.': [
     ...of('grants.v1.ApplicationService', 'UpdateApplication'),
-    ...of('grants.v1.OrganizationService', 'UpdateOrganization', 'SetPrimaryDomain'),
-    ...of('grants.v1.ProjectService', 'UpdateProject'),
+    ...of('grants.v1.OrganizationService', 'UpdateOrganization'),
     ...of('users.v1.UserService', 'UpdateMyProfile', 'UpdateUserName', 'UpdateHumanProfile', 'UpdateMachine'),
   ],
   'It sends again where a danger had it sent before, or sends no secret.': [
     ...of('notifier.v1.DeliveryService', 'ReplayDelivery', 'ReplayFailedDeliveries'),
     ...of('notifier.v1.MailService', 'TestMail'),
-    ...of('users.v1.UserService', 'ResendInviteCode', 'ResendMail', 'AddOTPEmail'),
+    ...of('users.v1.UserService', 'ResendInviteCode', 'ResendMail'),
   ],
   'It asks for a proof of its own: the password, the code of a link, or a session that is none of the console.': [
     ...of('users.v1.PasswordService', 'UpdateMyPassword'),
