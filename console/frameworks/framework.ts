@@ -79,6 +79,8 @@ export function portOf(address: string): string {
 /** The text of an `.env`. What a shell or a reader of such files would take apart is in quotes. */
 export function envOf(variables: Record<string, string>): string {
   return Object.entries(variables)
-    .map(([name, value]) => `${name}=${/^[\w.:/@+=,…-]*$/.test(value) ? value : `'${value}'`}\n`)
+    .map(
+      ([name, value]) => `${name}=${/^[\w.:/@+=,…-]*$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`}\n`,
+    )
     .join('')
 }

@@ -72,6 +72,7 @@ test('an issuer and an address elsewhere take the place of those of the examples
 
 test('an .env has in quotes what a shell would take apart', () => {
   expect(envOf({ A: 'http://localhost:3000', B: 'a b$c' })).toBe("A=http://localhost:3000\nB='a b$c'\n")
+  expect(envOf({ A: "';touch x;'" })).toBe("A=''\\'';touch x;'\\'''\n")
 })
 
 test('every address is registered with the path of the framework, and http means development', () => {

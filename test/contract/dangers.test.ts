@@ -32,7 +32,6 @@ const harmless: Record<string, string[]> = {
     ...of('users.v1.UserService', 'AddMachineUser'),
   ],
   'It changes names, and settings that hand out nothing.': [
-    ...of('grants.v1.ApplicationService', 'UpdateApplication'),
     ...of('grants.v1.OrganizationService', 'UpdateOrganization'),
     ...of('users.v1.UserService', 'UpdateMyProfile', 'UpdateUserName', 'UpdateHumanProfile', 'UpdateMachine'),
   ],
