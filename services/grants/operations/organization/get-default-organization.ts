@@ -8,7 +8,7 @@ import { getOrganization } from './get-organization.ts'
 
 export async function getDefaultOrganization(
   context: Context,
-  _: GetDefaultOrganizationRequest,
+  _request: GetDefaultOrganizationRequest,
 ): Promise<GetDefaultOrganizationResponse> {
   return getOrganization(context, { orgId: instance.organization.id })
 }
