@@ -43,6 +43,8 @@ export interface Passkey {
    * nothing that the person has, until one does.
    */
   conditional?: boolean
+  /** Who else may have made it, by a link whose code they saw. */
+  setBy?: string
   /** RFC 3339. */
   createdAt: string
 }

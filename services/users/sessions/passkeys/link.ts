@@ -4,7 +4,9 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { invalid, RosterError } from '#lib/errors'
 import { loadReads } from '#lib/eventstore/load-reads'
+import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
+import { coversRole } from '#lib/rpc/roles'
 import { isOpen } from '../../../organization-status.ts'
 import type { Context } from '../../context.ts'
 import { mailAddress } from '../../directory/email/address.ts'
@@ -55,10 +57,13 @@ export async function createLink(context: Context, { userId, organizationId, how
         throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_VERIFIED', 'The address of the user is not verified.')
       const code = newCode(codeId, keys, lifetime, now)
       const { expiresAt } = code
+      const seesCode = !isMailed || how.urlTemplate !== undefined
       const detail: Record<string, string> = {
         madeBy: call.caller.userId,
         email: human.email,
         ...(isMailed && how.urlTemplate && { urlTemplate: how.urlTemplate }),
+        ...(seesCode &&
+          !coversRole(call.caller.instanceRoles, instance.administratorRole) && { seenBy: call.caller.userId }),
       }
       const delivery = isMailed ? 'mailed' : 'returned'
       return {

@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts'
 import type { Passkey } from '../../directory/events/passkeys.ts'
 import { knownName, type User, type UserEvent } from '../../directory/events/user.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
+import type { OneTimeCode } from '../../directory/secrets/one-time-codes.ts'
 import type { Binding } from '../factors/binding.ts'
 import type { ProvedFactor } from '../factors/factor.ts'
 import { makerOf } from '../factors/passkey/aaguids.ts'
@@ -53,7 +54,7 @@ export interface MadePasskey {
     now: Date,
   ): { writes: Write[]; guards: Guard[]; claims: (UniqueKey & { taken: RosterError })[] }
 }
-type MadeBy = Pick<Extract<UserEvent, { type: 'passkey.added' }>['payload'], 'codeId' | 'passwordCodeId'>
+type MadeBy = Pick<Extract<UserEvent, { type: 'passkey.added' }>['payload'], 'codeId' | 'passwordCodeId' | 'setBy'>
 
 interface Sent {
   /** JSON, as a browser's `toJSON()` writes it. */
@@ -114,4 +115,10 @@ function isConditional(binding: Binding): boolean {
 export function provedMade(user: LoginUser, passkeyId: string): ProvedFactor {
   const holds = (state: User | undefined) => state?.human?.passkeys?.some(({ id }) => id === passkeyId) === true
   return { kind: 'passkey', check: { userVerified: true }, user, holds, writes: [], guards: [], uses: [] }
+}
+
+/** What the event of a passkey says of the link that it was made by. */
+export function madeByLink({ code: { codeId }, detail }: OneTimeCode): { codeId: string; setBy?: string } {
+  const { seenBy } = detail
+  return { codeId, ...(seenBy && { setBy: seenBy }) }
 }

@@ -14,7 +14,7 @@ import { refused } from '../factors/passkey/ceremony.ts'
 import type { Binding } from '../factors/binding.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
 import type { Wanted } from '../factors/passkey/options.ts'
-import { askForPasskey, ownerOf, readMade } from './made-passkey.ts'
+import { askForPasskey, madeByLink, ownerOf, readMade } from './made-passkey.ts'
 
 /** So many passkeys a user has at most. */
 export const mostPasskeys = 20
@@ -61,7 +61,7 @@ export async function finishRegistration(
   const made = await readMade(context, { credential: text, name, binding, secondOnly, passkeyId })
   // It is to be all that the person signs in by.
   if (recovery && made.discoverable === false) throw refused('wrong')
-  const by = recovery ? { passwordCodeId: recovery.codeId } : code && { codeId: code.code.codeId }
+  const by = recovery ? { passwordCodeId: recovery.codeId } : code && madeByLink(code)
   const reads: { code?: AggregateKey<PasswordCode> } = recovery ? { code: passwordCodeKey(userId) } : {}
   const used = code && usingUpCode(code, refused('late'))
   const mailId = randomUUID()

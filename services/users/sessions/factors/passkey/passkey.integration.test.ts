@@ -3,11 +3,14 @@ import { UserVerificationRequirement } from '#gen/roster/users/v1/session_servic
 import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import { CodeError } from '#gen/roster/users/v1/sign_in_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import { anonymous } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
 import { shiftClock } from '#test/support/shift-clock'
 import { createSession } from '../../operations/create-session.ts'
 import { generateRecoveryCodes } from '../../operations/generate-recovery-codes.ts'
 import { getSession } from '../../operations/get-session.ts'
 import { listAuthenticationMethodTypes } from '../../operations/list-authentication-method-types.ts'
+import { createPasskeyRegistrationLink } from '../../operations/passkeys/create-passkey-registration-link.ts'
 import { listPasskeys } from '../../operations/passkeys/list-passkeys.ts'
 import { registerPasskey } from '../../operations/passkeys/register-passkey.ts'
 import { registerU2F } from '../../operations/passkeys/register-u2f.ts'
@@ -32,6 +35,7 @@ import {
   type Person,
   reasonOf,
   register,
+  roles,
   signedIn,
   users,
   Visitor,
@@ -322,6 +326,34 @@ describe('a session by the API', () => {
     `
     expect(events.map(({ payload }) => payload)).toEqual(events.map(() => ({ passkeyId })))
     expect(events.length).toBeGreaterThanOrEqual(3)
+  })
+
+  test('takes no passkey of a link whose code another saw, once the user has roles beyond those of who saw it', async () => {
+    const manager = { ...anonymous, userId: 'manager', instanceRoles: ['IAM_USER_MANAGER'] }
+    roles['manager'] = ['IAM_USER_MANAGER']
+    const opens = async (seer: Call) => {
+      const person = await newPerson()
+      const { userId } = person
+      const medium = { $case: 'returnCode', value: {} } as const
+      const { code } = await createPasskeyRegistrationLink.handle(users, { userId, medium }, seer)
+      const begun = await registerPasskey.handle(users, { userId, code, authenticator: 0, domain: '' }, call())
+      const authenticator = new Authenticator(origin)
+      const publicKeyCredential = authenticator.create(optionsOf(begun))
+      const made = { userId, passkeyId: begun.passkeyId, publicKeyCredential, passkeyName: '' }
+      await verifyPasskeyRegistration.handle(users, made, call())
+      const signIn = async () => {
+        const half = await begin(person)
+        return reasonOf(check(half, authenticator.get(await challenge(half))))
+      }
+      const before = await signIn()
+      roles[userId] = ['IAM_OWNER']
+      return [before, await signIn()]
+    }
+    expect(await opens({ ...call(), caller: manager })).toEqual(['in', 'PASSKEY_UNKNOWN'])
+    expect(await opens({ ...call(), caller: { ...manager, userId: 'root', instanceRoles: ['IAM_OWNER'] } })).toEqual([
+      'in',
+      'in',
+    ])
   })
 
   test('takes no removed passkey, and asks for none where the policy allows none', async () => {

@@ -6,6 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import type { Passkey } from '../../../directory/events/passkeys.ts'
 import type { User, UserEvent } from '../../../directory/events/user.ts'
+import { mayStillActOn } from '../../../directory/may-act-on.ts'
 import { findUserById } from '../../../directory/login-names/login-user.ts'
 import type { Factor, Given, ProvedFactor } from '../factor.ts'
 import { readAssertion, refusalOf, refused } from './ceremony.ts'
@@ -47,6 +48,8 @@ export const passkey: Factor = {
       refuse,
     )
     if (!isOfUser) refuse(refused('wrong'))
+    // It may be the key of somebody whom the user's roles have outgrown.
+    if (!(await mayStillActOn(context, [own.setBy], userId, call))) throw refused('unknown', credential.id)
     const second = isSecond(asked, challenge.verifies)
     if (!second && (own.secondOnly || !assertion.userVerified)) refuse(refused('unverified'))
     // Nobody was there when a browser made it by itself.
