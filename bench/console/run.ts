@@ -127,6 +127,8 @@ async function measureViews(browser: Browser, url: string, cookies: Cookies): Pr
   const found: string[] = []
   for (let n = 0; n < (await entries.count()); n++) {
     const label = (await entries.nth(n).textContent())!.trim()
+    if (label === (await page.title()).split(' · ')[0]) continue
+    const before = await page.title()
     let waits = 0
     const note = (request: { url(): string; timing(): { responseEnd: number; requestStart: number } }) => {
       if (!/\/roster\.[\w.]+\/\w+$/.test(request.url())) return
@@ -135,7 +137,7 @@ async function measureViews(browser: Browser, url: string, cookies: Cookies): Pr
     page.on('requestfinished', note)
     const began = performance.now()
     await entries.nth(n).click()
-    await page.locator('h1').getByText(label, { exact: false }).first().waitFor()
+    while ((await page.title()) === before) await page.waitForTimeout(5)
     await page.locator('tbody.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' })
     found.push(...say(`${label}: beside the API`, performance.now() - began - waits, 200))
     page.off('requestfinished', note)
