@@ -33,7 +33,7 @@ Roster is up.
   address        ${at.url}   (JSON, gRPC, gRPC-web and Connect)
   administrator  admin, ${passwordOf(at)}
   admin token    ${token}
-  console        ${at.publicUrl}/ui/console   (administrators: people, so far)
+  console        ${at.publicUrl}/ui/console   (administrators: people, applications, sign-ins)
   account        ${at.publicUrl}/ui/account   (people sign in, and see what is theirs)
   the API        ${at.publicUrl}/docs   (to read, and to try)
   mailbox        ${at.mailboxUrl ?? 'none: mails go to SMTP_URL'}
