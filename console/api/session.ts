@@ -18,10 +18,19 @@ export interface Session {
 /** Nobody yet: the shell shows nothing before it knows. */
 export const session = createStore<Session | undefined>(undefined)
 
+declare global {
+  interface Window {
+    /** The page has asked it already: index.html. */
+    asked?: Promise<Response> | undefined
+  }
+}
+
 /** Asks who is signed in. Undefined: nobody. */
 export async function askSession(): Promise<Session | undefined> {
   const headers = { 'content-type': 'application/json' }
-  const response = await fetch('/ui/console/session', { method: 'POST', headers }).catch(() => {
+  const asked = window.asked ?? fetch('/ui/console/session', { method: 'POST', headers })
+  window.asked = undefined
+  const response = await asked.catch(() => {
     throw unreachable()
   })
   if (response.ok) return (await response.json()) as Session

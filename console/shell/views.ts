@@ -1,4 +1,4 @@
-import type { ComponentType } from 'preact'
+import { type ComponentType, h } from 'preact'
 import { lazy } from 'preact/compat'
 import type { ViewProps } from '../address/place.ts'
 import { words } from './words.ts'
@@ -95,7 +95,16 @@ export const views: View[] = [
 type Load = () => Promise<{ default: ComponentType<ViewProps> }>
 
 function view(path: string, permission: string, load: Load, menu?: View['menu']): View {
-  return { path, permission, load, component: lazy(load), ...(menu && { menu }) }
+  const Later = lazy(load)
+  let Loaded: ComponentType<ViewProps> | undefined
+  return {
+    path,
+    permission,
+    load: async () => (Loaded = (await load()).default),
+    // A lazy component shows nothing first, even where its file is there.
+    component: (props) => h(Loaded ?? Later, props),
+    ...(menu && { menu }),
+  }
 }
 
 /** Whether a view is one of the instance: then a role there has to give its permission. */

@@ -1,25 +1,27 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sourceOf } from './login/shell.ts'
 import { etagOf, type Page, types } from './pages.ts'
 
 /** Where the console is, which is no page of one path. */
 const root = '/ui/console'
 const built = fileURLToPath(new URL('../../../console/dist', import.meta.url))
 
-// No script or style but files of this origin, and no text that becomes a script.
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+// No script or style but files of this origin and the shell's own lines, and no text that becomes a script.
+const policyOf = (shell: string) =>
+  [
+    "default-src 'none'",
+    ["script-src 'self'", ...shell.matchAll(/<script>([^]*?)<\/script>/g).map(([, text]) => sourceOf(text!))].join(' '),
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
 
 /** Finds the file of the console that a path leads to. Undefined: the path is another's, or nothing is there. */
 export type FindConsole = (path: string) => Page | undefined
@@ -36,6 +38,7 @@ export function readConsole(folder = built): FindConsole {
       .filter((file) => types[extname(file)] !== undefined)
       .map((file) => [`${root}/${file}`, readFile(folder, file, { immutable: true })]),
   )
+  const policy = policyOf(readFileSync(join(folder, 'index.html'), 'utf8'))
   const shell = readFile(folder, 'index.html', { policy, isolated: true, stored: false })
   return (path) => {
     if (path.startsWith(`${root}/assets/`)) return files.get(path)
