@@ -171,7 +171,7 @@ export async function openHouse() {
     },
     /** Searches mails as a caller of an organization, oldest first. */
     async mails(request: Partial<SearchMailsRequest>, organizationId?: string) {
-      const all = { userId: '', state: 0, limit: 1000, cursor: '', ...request }
+      const all = { userId: '', userIds: [], state: 0, limit: 1000, cursor: '', ...request }
       const { searchMails } = MailServiceDefinition.methods
       const { mails } = await ask(searchMails, all, MailServiceDefinition.fullName, organizationId)
       return mails.toReversed()
