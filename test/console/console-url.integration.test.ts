@@ -10,7 +10,7 @@ let ada: Person
 beforeAll(async () => {
   house = await startConsoleHouse({ PUBLIC_URL: 'http://127.0.0.1:8080', CONSOLE_URL: origin })
   ada = await house.newPerson()
-})
+}, 120_000)
 afterAll(() => house?.stop())
 
 test('with CONSOLE_URL the console has a host of its own, whose pages alone count, and people sign in at PUBLIC_URL', async () => {
