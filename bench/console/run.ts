@@ -127,8 +127,8 @@ async function measureSearch(browser: Browser, url: string, cookies: Cookies, ob
     times.push(performance.now() - began)
   }
   await page.context().close()
-  // A list asks once nobody has typed for 150 ms.
-  return say(`find one of ${objects} people, with the 150 ms in which somebody may type on`, median(times), 350)
+  // A list debounces what is typed by 150 ms.
+  return say(`find one of ${objects} people, with the debounce of 150 ms`, median(times), 350)
 }
 
 // Beside the API: until the last answer that the view waits for, and then until it is drawn.

@@ -36,9 +36,9 @@ export const words = texts(
     remove: 'Remove …',
     removeTitle: (name: string) => `Remove ${name}?`,
     removeText:
-      'Its secrets and keys go with it, and nobody signs in by it any more. No other application ever gets its client ID. This cannot be undone.',
+      'Its secrets and keys are removed, and sign-in to it ends. Its client ID is not used again. This cannot be undone.',
     removed: (name: string) => `${name} is removed.`,
-    noSignIn: 'An API signs nobody in. It asks about tokens that it gets.',
+    noSignIn: 'An API has no sign-in of its own: it validates the access tokens that it receives.',
   },
   {
     tabs: 'Teile der Anwendung',

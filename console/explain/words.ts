@@ -5,7 +5,7 @@ export const words = texts(
   {
     explain: 'Explain',
     intro:
-      'Why somebody can sign in, or may do something, or not. The address holds the question: send it to a colleague.',
+      'Why a person can sign in or has a permission, or why not. The question is part of the URL, so you can send a link to it.',
     who: 'Who',
     findPerson: 'Find a person',
     change: 'Change',

@@ -8,7 +8,7 @@ const byKeys = ({ issuer, projectId }: { issuer: string; projectId: string }) =>
 })
 const load = 'set -a; . ./.env; set +a'
 
-/** APIs, which sign nobody in: by the keys they check JWTs themselves, and register nothing. */
+/** Resource servers. One that validates JWTs by the published keys registers no client. */
 export const apis: Record<string, Framework> = {
   'api-node': {
     ...none,
