@@ -1,7 +1,6 @@
 import type { TestMailRequest, TestMailResponse } from '#gen/roster/notifier/v1/mail_service'
-import { orUnavailable, type Sql } from '#lib/database/database'
 import { RosterError, type Violation } from '#lib/errors'
-import { endOfUses } from '#lib/eventstore/end-of-uses'
+import { countUse } from '#lib/eventstore/count-use'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { checkSender } from '../test-mail/check-sender.ts'
@@ -37,7 +36,8 @@ export const testMail = {
   ): Promise<TestMailResponse> {
     if (isDrill)
       throw new RosterError('FAILED_PRECONDITION', 'DRILL_UNDER_WAY', 'In a drill (ROSTER_DRILL), no mail is sent.')
-    await countUse(sql)
+    const retryAfter = await countUse(sql, use)
+    if (retryAfter) throw throttled(retryAfter)
     // Timers of Node.js want whole milliseconds.
     const within = Math.max(1, Math.floor(Math.min(longest, call.deadline - Date.now() - answerTakes)))
     const [sent, senderChecks] = await Promise.all([
@@ -48,17 +48,7 @@ export const testMail = {
   },
 }
 
-async function countUse(sql: Sql): Promise<void> {
-  const until = await orUnavailable(
-    sql.begin(async (transaction) => {
-      await transaction`select pg_advisory_xact_lock(hashtextextended(${use.key}, 0))`
-      const over = await endOfUses(transaction as unknown as Sql, [use])
-      if (!over) await transaction`insert into uses (key, used_at) values (${use.key}, roster_moment())`
-      return over
-    }),
-  )
-  if (!until) return
-  const retryAfter = Math.max(1, Math.ceil((until.getTime() - Date.now()) / 1000))
+function throttled(retryAfter: number) {
   const message = 'Too many test mails were sent of late.'
-  throw new RosterError('RESOURCE_EXHAUSTED', 'TEST_MAILS_THROTTLED', message, { retryAfter })
+  return new RosterError('RESOURCE_EXHAUSTED', 'TEST_MAILS_THROTTLED', message, { retryAfter })
 }

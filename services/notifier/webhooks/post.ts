@@ -1,8 +1,6 @@
 import type { Destinations } from '#lib/outbound/destinations'
 import { guardedFetch } from '#lib/outbound/guarded-fetch'
-
-/** The error if no answer came in time. */
-export const timeout = 'timeout'
+import { wordsOfFailure } from '#lib/outbound/words-of-failure'
 
 /** The outcome of one try. */
 export interface Outcome {
@@ -34,35 +32,8 @@ export async function post(
     return { status, error: answer.ok ? undefined : `status ${status}`, retryAfter }
   } catch (error) {
     signal.throwIfAborted()
-    return { status: undefined, error: nameOf(error) }
+    return { status: undefined, error: wordsOfFailure(error) }
   }
-}
-
-// An unknown name and a name that leads to a private network get the same error, so that the names inside stay secret.
-const noAddress = 'no address that may be sent to'
-const names: Record<string, string> = {
-  NOT_ALLOWED: noAddress,
-  ENOTFOUND: noAddress,
-  EAI_AGAIN: noAddress,
-  ENODATA: noAddress,
-  ESERVFAIL: noAddress,
-  EREFUSED: noAddress,
-  ETIMEOUT: timeout,
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection lost',
-  EPIPE: 'connection lost',
-  ETIMEDOUT: timeout,
-  ENETUNREACH: 'not reachable',
-  EHOSTUNREACH: 'not reachable',
-}
-
-function nameOf(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: string }
-  if (name === 'TimeoutError') return timeout
-  const known = names[String(code)]
-  if (known) return known
-  if (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO)/.test(String(code))) return 'TLS failed'
-  return String(code).startsWith('HPE_') ? 'no HTTP answer' : 'failed'
 }
 
 function readRetryAfter(text: string | null): number | undefined {
