@@ -3,7 +3,7 @@ import { details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
-import { storeSecret } from './client-secrets.ts'
+import { receiverOf, sealSecret, storeSecret } from './client-secrets.ts'
 import type { Context } from './context.ts'
 import { nameKey } from './idp-name.ts'
 import { tombstones } from './organizations.ts'
@@ -20,8 +20,9 @@ export async function addIdp<P extends Protocol>(
   secret?: string,
 ): Promise<{ idpId: string; details: ObjectDetails }> {
   const id = uuid()
-  const payload = { name, stylingType, autoRegister, ...only(protocol, configuration) }
-  const writes = secret === undefined ? [] : [storeSecret(keys, id, secret)]
+  const settings = only(protocol, configuration)
+  const payload = { name, stylingType, autoRegister, ...settings }
+  const writes = secret === undefined ? [] : [storeSecret(id, sealSecret(keys, secret), receiverOf(settings))]
   return store.execute({
     aggregate: { type: 'idp', id },
     call,

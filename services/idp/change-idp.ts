@@ -4,7 +4,7 @@ import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { storeSecret } from './client-secrets.ts'
+import { keepReceiver, receiverOf, sealSecret, storeSecret } from './client-secrets.ts'
 import type { Context } from './context.ts'
 import { ownIdp } from './own-idp.ts'
 import { type Configurations, type Idp, type IdpEvent, only, type Protocol } from './vocabulary.ts'
@@ -26,7 +26,7 @@ export async function changeIdp(
 
 /**
  * Changes those settings of a protocol that are given. A secret that is given always counts as a change: whether it is
- * today's one is not shown. NOT_FOUND IDP_NOT_FOUND, FAILED_PRECONDITION IDP_TYPE_MISMATCH.
+ * today's one is not shown. One that is not given stays with whom it was given for. NOT_FOUND IDP_NOT_FOUND, FAILED_PRECONDITION IDP_TYPE_MISMATCH.
  */
 export function changeConfiguration<P extends Protocol>(
   context: Context,
@@ -38,11 +38,17 @@ export function changeConfiguration<P extends Protocol>(
 ): Promise<{ details: ObjectDetails }> {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   const replacement = secret?.replacement
-  const writes = replacement === undefined ? [] : [storeSecret(context.keys, idpId, replacement)]
+  const sealed = replacement === undefined ? undefined : sealSecret(context.keys, replacement)
   return changeIdp(context, idpId, call, ({ [protocol]: before }) => {
     if (!before) throw typeMismatch()
     const after = { ...before, ...given } as Configurations[P]
     if (replacement === undefined && isDeepStrictEqual(before, after)) return { events: [] }
+    const [receiver, next] = [receiverOf({ [protocol]: before }), receiverOf({ [protocol]: after })]
+    const writes = sealed
+      ? [storeSecret(idpId, sealed, next)]
+      : receiver === next
+        ? []
+        : [keepReceiver(idpId, receiver)]
     const payload = { ...only(protocol, after), ...(secret && { secretReplaced: replacement !== undefined }) }
     return { events: [{ type: `${protocol}.changed`, payload } as unknown as IdpEvent], writes }
   })

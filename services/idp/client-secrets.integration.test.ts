@@ -12,7 +12,7 @@ import { testCallerKeys } from '#test/support/caller-keys'
 import { startTestKeeper } from '#test/support/keeper'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { encryptedSecrets } from './client-secrets.ts'
+import { encryptedSecrets, openSecret } from './client-secrets.ts'
 import { readIdpConfig } from './config.ts'
 import { startIdp } from './service.ts'
 import { example } from './testing/example.ts'
@@ -133,5 +133,24 @@ test('a secret is replaced where one is sent, and goes with its provider', async
     const stored = await sql`select payload from events union all select state from aggregates`
     expect(JSON.stringify(stored)).toContain('Provider of one')
     expect(JSON.stringify(stored).replaceAll('Provider of one', '')).not.toMatch(/"(one|two|three|four)"/)
+  })
+})
+
+test('a secret of a former release stays with whom it was given for, once the record names another', async () => {
+  const change = { scopes: [], clearScopes: false }
+  await withService(old, async () => {
+    const idpId = await add('given')
+    const opened = (issuer: string) =>
+      openSecret({ sql, keys: encryptionKey.read(old) }, idpId, {
+        ...example.settings,
+        oidc: { ...example.oidc, issuer },
+      })
+    await sql`update client_secrets set receiver = null where idp_id = ${idpId}`
+    expect(await opened(example.oidc.issuer)).toEqual({ secret: 'given' })
+    await ask(methods.updateIDPOIDCConfig, { ...change, idpId, issuer: 'https://j.example' })
+    expect(await opened('https://j.example')).toEqual({ fault: expect.stringContaining('for another address') })
+    await ask(methods.updateIDPOIDCConfig, { ...change, idpId, issuer: 'https://k.example', clientSecret: 'anew' })
+    expect(await opened('https://k.example')).toEqual({ secret: 'anew' })
+    expect(await opened('https://j.example')).toHaveProperty('fault')
   })
 })
