@@ -23,6 +23,17 @@ describe('network.yaml', () => {
     for (const port of open) expect(reaches(pod, port), String(port)).toBe(true)
   })
 
+  test('lets idp to identity providers, and those that call nobody outside to no address of theirs', () => {
+    const named = (name: string) => pods.find((pod) => nameOf(pod) === name)
+    expect(['idp', 'notifier', 'users', 'grants', 'gateway'].map((name) => reaches(named(name), 443))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
+
   test('lets the pod of the operator to the gateway, by the URL of docs/backup.md, and to no other pod', () => {
     const url = new URL(/--url (\S+)/.exec(documentLines('backup.md', 'kubernetes-repeat-removals'))![1]!)
     const { spec } = named('Service', url.hostname)

@@ -9,7 +9,7 @@ export interface Destinations {
   allows(ip: string, tls: boolean): boolean
 }
 
-/** `WEBHOOK_ALLOW_PRIVATE`: IP addresses and networks such as `10.1.0.0/16`, separated by commas. */
+/** `WEBHOOK_ALLOW_PRIVATE` and `IDP_ALLOW_PRIVATE`: IP addresses and networks such as `10.1.0.0/16`, separated by commas. */
 export const destinations: Setting<Destinations> = {
   accepts: 'IP addresses and networks, separated by commas',
   default: createDestinations(new BlockList()),
@@ -20,9 +20,9 @@ export const destinations: Setting<Destinations> = {
   },
 }
 
-/** The setting of each service that takes or calls addresses that others name. */
+/** The setting of each service that takes or calls addresses of webhooks or applications. */
 export const privateDestinations = described(
-  '[Private addresses](webhooks.md#allowed-destinations) that Roster may call: of webhooks and identity providers, also without TLS, and of applications for logouts',
+  '[Private addresses](webhooks.md#allowed-destinations) that Roster may call: of webhooks, also without TLS, and of applications for logouts',
   destinations,
 )
 

@@ -10,4 +10,6 @@ export interface Context {
   keys: Keyring
   /** Decides which addresses of providers Roster may call. */
   destinations: Destinations
+  /** The origin that browsers know Roster by. */
+  publicUrl: string
 }

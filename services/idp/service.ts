@@ -22,6 +22,7 @@ import { getIdp } from './operations/get-idp.ts'
 import { reactivateIdp } from './operations/reactivate-idp.ts'
 import { removeIdp } from './operations/remove-idp.ts'
 import { searchIdps } from './operations/search-idps.ts'
+import { testIdentityProvider } from './operations/test-identity-provider.ts'
 import { updateIdp } from './operations/update-idp.ts'
 import { updateIdpJwtConfig } from './operations/update-idp-jwt-config.ts'
 import { updateIdpLdapConfig } from './operations/update-idp-ldap-config.ts'
@@ -40,7 +41,7 @@ const idp: StoringService<Config, Context> = {
     await untilReachable(nats.waits, () => reEncrypt(sql, keys, log, encryptedSecrets))
     const grants = createClient(nats, GrantsInternal, internalCalls.idp.grants)
     return {
-      context: { store, keys, sql, destinations: config.WEBHOOK_ALLOW_PRIVATE },
+      context: { store, keys, sql, destinations: config.IDP_ALLOW_PRIVATE, publicUrl: config.PUBLIC_URL },
       background: [startRemovingOrganizations({ sql, store, nats, log }, grants)],
     }
   },
@@ -62,6 +63,7 @@ const idp: StoringService<Config, Context> = {
       removeIDP: ofInstance(removeIdp),
       getIDP: ofInstance(getIdp),
       searchIDPs: ofInstance(searchIdps),
+      testIdentityProvider: ofInstance(testIdentityProvider),
     }),
     served<typeof OrganizationIdentityProviderServiceDefinition, Context>(
       OrganizationIdentityProviderServiceDefinition,
@@ -82,6 +84,7 @@ const idp: StoringService<Config, Context> = {
         removeOrganizationIDP: removeIdp,
         getOrganizationIDP: getIdp,
         searchOrganizationIDPs: searchIdps,
+        testOrganizationIdentityProvider: testIdentityProvider,
       },
     ),
     served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { listEvents, listCheckpoints }),

@@ -38,6 +38,8 @@ const harmless: Record<string, string[]> = {
   'It sends again where a danger had it sent before, or sends no secret.': [
     ...of('notifier.v1.DeliveryService', 'ReplayDelivery', 'ReplayFailedDeliveries'),
     ...of('notifier.v1.MailService', 'TestMail'),
+    ...of('idp.v1.IdentityProviderService', 'TestIdentityProvider'),
+    ...of('idp.v1.OrganizationIdentityProviderService', 'TestOrganizationIdentityProvider'),
     ...of('users.v1.UserService', 'ResendInviteCode', 'ResendMail'),
   ],
   'It asks for a proof of its own: the password, the code of a link, or a session that is none of the console.': [

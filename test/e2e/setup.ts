@@ -56,6 +56,7 @@ async function build(folder: string, secretsFile: string) {
     PUBLIC_URL: `http://localhost:${port}`,
     EMAIL_LINK_HOSTS: allowedLinkHost,
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
+    IDP_ALLOW_PRIVATE: '127.0.0.1',
   }
   const house = await startHouse(servers.serviceDatabaseUrls, settings, {
     servers,

@@ -122,7 +122,7 @@ export function addition({ settings, secret }: Example, name = unique('Provider'
 
 /** The name of an operation for the providers of an organization, by its name for those of the instance. */
 export function forOrganization(operation: Operation): Operation {
-  return operation.replace(/^(Add|Update|Deactivate|Reactivate|Remove|Get|Search)/, '$1Organization') as Operation
+  return operation.replace(/^(Add|Update|Deactivate|Reactivate|Remove|Get|Search|Test)/, '$1Organization') as Operation
 }
 
 /** The operations on one provider, each with a request that lacks only its id. */
@@ -134,5 +134,6 @@ export function ofOneProvider(name: string): [Operation, JsonObject][] {
     ['ReactivateIDP', {}],
     ['RemoveIDP', {}],
     ['GetIDP', {}],
+    ['TestIdentityProvider', {}],
   ]
 }

@@ -1,4 +1,4 @@
-/** What the oracle uses of oidc-provider, which has no types of its own. */
+/** What tests use of oidc-provider, which has no types of its own. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 
@@ -13,13 +13,13 @@ declare module 'oidc-provider' {
     claims: Record<string, string[]>
     cookies: object
     enableHttpPostMethods: boolean
-    features: {
+    features: Partial<{
       claimsParameter: { enabled: boolean }
       clientCredentials: { enabled: boolean }
       devInteractions: { enabled: boolean }
       introspection: { enabled: boolean; allowedPolicy(context: unknown, client: Client, token: Client): boolean }
       revocation: { enabled: boolean }
-    }
+    }>
     findAccount(context: unknown, accountId: string): { accountId: string; claims(): object }
     interactions: { url(context: unknown, interaction: { uid: string }): string }
     issueRefreshToken(): boolean
@@ -29,7 +29,7 @@ declare module 'oidc-provider' {
   }
 
   export class Provider {
-    constructor(issuer: string, configuration: Configuration)
+    constructor(issuer: string, configuration: Partial<Configuration>)
     Grant: new (of: { clientId: string; accountId: string }) => {
       addOIDCScope(scope: string): void
       save(): Promise<unknown>
