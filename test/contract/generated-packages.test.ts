@@ -1,8 +1,7 @@
-import { readdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { DescFile } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
 import { registry } from '#lib/registry'
+import { publishedFiles } from './published.ts'
 
 const official = {
   'google/api/annotations': ['google.golang.org/genproto/googleapis/api/annotations;annotations', 'com.google.api'],
@@ -73,17 +72,8 @@ function pascal(words: string): string {
 }
 
 async function zitadelPackages() {
-  const folder = fileURLToPath(new URL('../../node_modules/@zitadel/proto/es/zitadel', import.meta.url))
-  const modules = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('_pb.js'))
-  const loaded = await Promise.all(
-    modules.map((name): Promise<Record<string, DescFile>> => import(`${folder}/${name}`)),
-  )
-  return loaded.flatMap((module) =>
-    Object.entries(module)
-      .filter(([name]) => name.startsWith('file_'))
-      .map(([, file]) => {
-        const { outer: _, ...named } = packages(file)
-        return { package: file.proto.package, ...named }
-      }),
-  )
+  return (await publishedFiles()).map((file) => {
+    const { outer: _, ...named } = packages(file)
+    return { package: file.proto.package, ...named }
+  })
 }
