@@ -111,6 +111,7 @@ import {
   resetCustomLoginPolicy,
   updateCustomLoginPolicy,
 } from './sessions/operations/custom-login-policy/custom-login-policy.ts'
+import { getLockoutPolicy, setLockoutPolicy } from './sessions/operations/custom-login-policy/lockout-policy.ts'
 import { explainSignIn } from './pages/explain/explain-sign-in.ts'
 import { explainToken } from './pages/explain/explain-token.ts'
 import { searchUserConsents } from './openid/consents/search-user-consents.ts'
@@ -411,6 +412,10 @@ const users: StoringService<Config, Context> = {
       getInstanceCustomLoginPolicy: ofInstance(getCustomLoginPolicy),
       updateInstanceCustomLoginPolicy: ofInstance(updateCustomLoginPolicy),
       changeInstanceLoginPolicyFactors: ofInstance(changeLoginPolicyFactors),
+      getLockoutPolicy,
+      setLockoutPolicy,
+      getInstanceLockoutPolicy: ofInstance(getLockoutPolicy),
+      setInstanceLockoutPolicy: ofInstance(setLockoutPolicy),
     }),
     served<typeof SettingsServiceDefinition, Context>(SettingsServiceDefinition, {
       getGeneralSettings,

@@ -91,6 +91,8 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   },
   ChangeLoginPolicyFactors: { change: { addSecondFactor: 'SECOND_FACTOR_TYPE_OTP_EMAIL' } },
   ChangeInstanceLoginPolicyFactors: { change: { addSecondFactor: 'SECOND_FACTOR_TYPE_OTP_EMAIL' } },
+  SetLockoutPolicy: { maxPasswordAttempts: 10 },
+  SetInstanceLockoutPolicy: { maxPasswordAttempts: 10 },
   ExplainPermission: { userId: 'ada', permission: 'user.read' },
   ExplainSignIn: { clientId: 'shop-web', scopes: ['openid', 'profile'] },
   SearchEvents: { filter: { aggregateTypes: ['user'] }, limit: 20 },

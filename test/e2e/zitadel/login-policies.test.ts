@@ -151,3 +151,22 @@ test.skipIf(byUrl)('the same of the instance in Roster’s words', async () => {
   expect(policy.settings).toMatchObject(settings)
   expect(policy.secondFactors).not.toContain('SECOND_FACTOR_TYPE_U2F')
 })
+
+test.skipIf(byUrl)('Terraform sets the lockout of the instance, which organizations only tighten', async () => {
+  const { admin: api } = connect(house.url, house.adminToken, '')
+  const lockoutOf = async () => {
+    const { details, maxPasswordAttempts, isDefault } = (await api['getLockoutPolicy']!({})).policy
+    return { id: details.resourceOwner, isDefault, most: Number(maxPasswordAttempts) }
+  }
+  const { id, ...former } = await lockoutOf()
+  expect(former).toEqual({ isDefault: true, most: 0 })
+  const { details } = await api['updateLockoutPolicy']!({ maxPasswordAttempts: 9, maxOtpAttempts: 0 })
+  expect(details.resourceOwner).toBe(id)
+  expect(await lockoutOf()).toEqual({ id, isDefault: false, most: 9 })
+  ok(await call('SetLockoutPolicy', { maxPasswordAttempts: 20 }, house.machine))
+  expect(ok(await call('GetLoginPolicy', {}, house.machine)).policy.maxPasswordAttempts).toBe(9)
+  expect(ok(await call('GetLockoutPolicy', {}, house.machine)).policy).toMatchObject({ maxPasswordAttempts: 20 })
+  expect(ok(await call('GetInstanceLockoutPolicy', {}, house.machine)).policy).toMatchObject({ maxPasswordAttempts: 9 })
+  ok(await call('SetInstanceLockoutPolicy', {}, house.machine))
+  expect(await lockoutOf()).toEqual({ id, isDefault: true, most: 0 })
+})

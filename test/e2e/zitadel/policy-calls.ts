@@ -9,6 +9,11 @@ const settings = (more: object) => () => ({
 })
 const result = (list: number[]) => (answer: any) => expect(answer.result).toEqual(list)
 const empty = () => ({})
+// The clients have numbers of 64 bits as different types.
+const lockout =
+  (expected: object) =>
+  ({ policy }: any) =>
+    expect({ ...policy, maxPasswordAttempts: Number(policy.maxPasswordAttempts) }).toMatchObject(expected)
 const type = (type: number) => () => ({ type })
 
 /**
@@ -54,4 +59,10 @@ export const policyCalls: Call[] = [
   step('admin', 'listLoginPolicySecondFactors', empty, (answer) => expect(answer.result).toContain(1)),
   step('admin', 'listLoginPolicyMultiFactors', empty, (answer) => expect(answer.result.length).toBeLessThan(2)),
   step('admin', 'listLoginPolicyIDPs', empty, result([])),
+  step('management', 'addCustomLockoutPolicy', () => ({ maxPasswordAttempts: 10, maxOtpAttempts: 0 })),
+  step('management', 'updateCustomLockoutPolicy', () => ({ maxPasswordAttempts: 0 })),
+  step('management', 'getLockoutPolicy', empty, lockout({ isDefault: false, maxPasswordAttempts: 0 })),
+  step('management', 'resetLockoutPolicyToDefault', empty),
+  step('management', 'getDefaultLockoutPolicy', empty, lockout({ isDefault: true })),
+  step('admin', 'getLockoutPolicy', empty, lockout({ maxPasswordAttempts: 0 })),
 ]

@@ -3,7 +3,8 @@ import { invalid, type Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import { isWayOut, kindOfSecond, secondFactors } from '../../factors/kinds.ts'
-import { change, refuseDefault, sameSetting } from './custom-login-policy.ts'
+import { change } from './change.ts'
+import { refuseDefault, sameSetting } from './custom-login-policy.ts'
 import { listOf } from './custom-settings.ts'
 
 type Request = ChangeLoginPolicyFactorsRequest

@@ -1,24 +1,20 @@
-import { isDeepStrictEqual } from 'node:util'
 import type {
   AddCustomLoginPolicyRequest,
   CustomLoginPolicySettings,
   GetCustomLoginPolicyResponse,
   UpdateCustomLoginPolicyRequest,
 } from '#gen/roster/users/v1/custom_login_policy_service'
-import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { PasskeysType } from '#gen/roster/users/v1/settings_service'
 import { invalid, RosterError, type Violation } from '#lib/errors'
-import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import { details } from '#lib/eventstore/aggregate'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
-import { refuseRemovedOrganization } from '../../../../organization-status.ts'
 import type { Context } from '../../../context.ts'
-import { statuses } from '../../../directory/organizations/statuses.ts'
-import { type LoginPolicyEvent, type LoginPolicySettings, loginPolicyType } from '../../events/login-policy.ts'
+import { type LoginPolicySettings, loginPolicyType } from '../../events/login-policy.ts'
 import { isWayOut, kindOfSecond, secondFactors } from '../../factors/kinds.ts'
 import { faultsOf, given } from '../update-login-policy.ts'
 import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
+import { change, neverSet } from './change.ts'
 import { isCustom, listOf, sentAs, shownFactors, shownSettings, withoutCustom } from './custom-settings.ts'
 
 export async function getCustomLoginPolicy(
@@ -114,36 +110,4 @@ export const sameSetting =
 export function refuseDefault(own: LoginPolicySettings, { organizationId }: Pick<Call, 'organizationId'>): void {
   if (organizationId !== instance.id && !isCustom(own))
     throw new RosterError('NOT_FOUND', 'LOGIN_POLICY_NOT_FOUND', 'The organization has no login policy of its own.')
-}
-
-/** Changes what is set. `to` gets that, and what the instance sets. */
-export function change(
-  { store }: Pick<Context, 'store'>,
-  call: Call,
-  to: (own: LoginPolicySettings, ofInstance: LoginPolicySettings) => LoginPolicySettings,
-): Promise<{ details: ObjectDetails }> {
-  const { organizationId } = call
-  return store.execute({
-    aggregate: { type: loginPolicyType, id: organizationId },
-    reads: {
-      status: statuses.key(organizationId),
-      ...(organizationId !== instance.id && { ofInstance: { type: loginPolicyType, id: instance.id } }),
-    },
-    call,
-    decide({ state: own = {} }: Aggregate<LoginPolicySettings>, _now, found): Decision<LoginPolicyEvent> {
-      refuseRemovedOrganization(found.status)
-      const ofInstance = (found as { ofInstance?: Aggregate<LoginPolicySettings> }).ofInstance?.state ?? {}
-      const settings = to(own, ofInstance)
-      if (isDeepStrictEqual(own, settings)) return { organizationId, events: [], answer: undefined }
-      return { organizationId, events: [{ type: 'changed', payload: settings }], answer: undefined }
-    },
-    respond: ({ after }: { after: Aggregate<LoginPolicySettings> }) => ({
-      details: after.state ? details(after as Existing<LoginPolicySettings>) : neverSet(organizationId),
-    }),
-  })
-}
-
-// ZITADEL's clients take the owner for the id of a policy.
-function neverSet(resourceOwner: string): ObjectDetails {
-  return { sequence: 0, changeDate: undefined, creationDate: undefined, resourceOwner }
 }
