@@ -101,12 +101,12 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     return isNew ? { missing: [{ what: 'person' }] } : { shutOut: 'ended' }
   const reason = shutsOut(facts, facts.user, application, project)
   if (reason) return { shutOut: reason }
-  const factors = isNew ? session!.factors : authorization!.factors
+  const factors = isNew ? markStale(session!.factors, request!, now) : authorization!.factors
   const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
   // What an application has already goes on, however old its factors are.
   const beside = { now: isNew ? now : undefined, standsIn: standIn(isNew, facts, application) }
   const ofPolicy = factorsOf(facts, facts.user, factors, beside)
-  const recent = isNew ? factors.filter(({ at }) => isRecent(at, request!, now)) : factors
+  const recent = factors.filter(({ stale = false }) => !stale)
   const missing: Lack[] = [
     ...selectAccount(request),
     ...ofPolicy,
@@ -128,7 +128,7 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     authTime: lastFirstFactor(factors)!,
     acr: isNew ? namedContext(contextOf(recent, facts.policy), request!.acr) : authorization!.acr,
     trustId: isNew ? session!.trustId : undefined,
-    amr: [...new Set(factors.flatMap(({ kind }) => factorKinds[kind].amr)), ...(isMultiple(factors) ? ['mfa'] : [])],
+    amr: [...new Set(recent.flatMap(({ kind }) => factorKinds[kind].amr)), ...(isMultiple(recent) ? ['mfa'] : [])],
     rounds: revisionsOf(facts, facts.user, application, project),
     admittedBy: facts.access?.map(({ eventId }) => eventId),
   } as unknown as Allowed
@@ -175,6 +175,11 @@ function acrValuesOf(
   // What the policy demands comes to it, too.
   const isDemanded = lack.what === 'factor' && ofPolicy.some((other) => 'kinds' in other && areSecond(other.kinds))
   return isDemanded ? [] : [lack]
+}
+
+// They count for the policy, and go with the authorization, whose tokens never name them.
+function markStale(factors: readonly CheckedFactor[], request: RequestFacts, now: Date): CheckedFactor[] {
+  return factors.map((factor) => ({ ...factor, ...(!isRecent(factor.at, request, now) && { stale: true }) }))
 }
 
 // As young as the application asks for, or younger than its request.

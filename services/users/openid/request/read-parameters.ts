@@ -1,6 +1,8 @@
 import { NoticeReason, ParameterRule } from '#gen/roster/users/v1/sign_in_service'
 import type { ApplicationCopy, OidcCopy, ProjectCopy } from '../applications/application-copy.ts'
+import { isConsole } from '../applications/console-application.ts'
 import type { KnownApplication } from '../applications/find-application.ts'
+import { freshFor } from '../../sessions/fresh-session.ts'
 import { acrValues, type AskedContext, knownAcr } from '../acr.ts'
 import { type Parameters, wordsOf } from './parameters.ts'
 import { findMistake } from './find-mistake.ts'
@@ -13,6 +15,7 @@ import { isRegistered, mayBeAnybodys } from './redirect-uri.ts'
 /** What a request asks for. */
 export interface Asked {
   prompts: string[]
+  /** In seconds. Of a token for Roster ten minutes at most, whatever is asked for. */
   maxAge: number | undefined
   hintedUser: string | undefined
   organizationScope: string | undefined
@@ -86,7 +89,7 @@ function readRest(parameters: Parameters, { application, project }: RequestedApp
     return mistake('claims', ParameterRule.PARAMETER_RULE_ACR, [...acrValues], 'unmet_authentication_requirements')
   return {
     prompts: wordsOf(parameters.prompt),
-    maxAge: parameters.maxAge === '' ? undefined : Number(parameters.maxAge),
+    maxAge: maxAgeOf(parameters, scopes.actsInRoster && !isConsole(application)),
     hintedUser: claims.hintedUser,
     ...scopes,
     claims: claims.claims,
@@ -94,6 +97,13 @@ function readRest(parameters: Parameters, { application, project }: RequestedApp
     acr,
     needsClick: mayBeAnybodys(parameters.redirectUri, oidc),
   }
+}
+
+// Who finds an open browser could else have a token for Roster by an application of their own machine, and do what the
+// console asks for a factor before. What comes of the console has no such token.
+function maxAgeOf({ maxAge }: Parameters, isForRoster: boolean): number | undefined {
+  const asked = maxAge === '' ? undefined : Number(maxAge)
+  return isForRoster ? Math.min(asked ?? Infinity, freshFor) : asked
 }
 
 // What `claims` says counts in place of `acr_values`, whose values are voluntary. Those that nobody knows are passed over. A

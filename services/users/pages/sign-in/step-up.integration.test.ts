@@ -1,6 +1,7 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OIDCAuthMethodType, OIDCTokenType } from '#gen/roster/grants/v1/application_service'
+import { instance } from '#lib/instance'
+import { OIDCAppType, OIDCAuthMethodType, OIDCTokenType } from '#gen/roster/grants/v1/application_service'
 import { IssueTokenRequest as codec } from '#gen/roster/users/v1/oauth_service'
 import { ExplainSignInRequest, SignInReason } from '#gen/roster/users/v1/session_service'
 import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
@@ -12,7 +13,9 @@ import {
   requestOf,
   told,
 } from '../../openid/authorization/testing/visitors.ts'
+import { consoleCallback } from '../../openid/applications/console-application.ts'
 import { issueToken } from '../../openid/operations/issue-token.ts'
+import { itself } from '../../openid/tokens/scope.ts'
 import {
   addApp,
   App,
@@ -45,7 +48,7 @@ const [one, two, phr] = ['urn:roster:acr:1', 'urn:roster:acr:2', 'phr']
 beforeAll(async () => {
   await openWorld()
   const authMethodType = OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE
-  const own = { firstParty: true, authMethodType, loginBaseUri: 'https://login.example.com' }
+  const own = { firstParty: true, authMethodType, loginBaseUri: 'https://login.example.com', rosterApi: true }
   await noteApplication(users, 'elsewhere', own, { organizationId: 'acme' })
   const accessTokenType = OIDCTokenType.OIDC_TOKEN_TYPE_JWT
   await noteApplication(
@@ -254,8 +257,60 @@ describe('an essential acr', () => {
       expect(next.answer?.value).toMatchObject({ way: FactorWay.FACTOR_WAY_TOTP, mayPassOver: false })
     }
     // Without it the second one of the session counts, as the policy has it.
-    const again = await visitor.signIn(await visitor.begin({ prompt: 'login' }), own.userName)
-    expect(await acrOf(again)).toBe(one)
+    const again = await visitor.signIn(
+      await visitor.begin({ prompt: 'login', scope: 'openid offline_access' }),
+      own.userName,
+    )
+    const { claims, refreshToken } = await tokensOf(again)
+    expect(claims).toMatchObject({ acr: one, amr: ['pwd'] })
+    const refreshed = await exchange({ grantType: 'refresh_token', refreshToken })
+    expect(decodeJwt(refreshed.idToken!)).toMatchObject({ acr: one, amr: ['pwd'] })
+  })
+})
+
+describe('a token for Roster', () => {
+  const loopback = 'http://127.0.0.1/callback'
+  const forRoster = { clientId: 'command', redirectUri: loopback, scope: `openid offline_access ${itself}` }
+
+  test('needs a first factor of the last ten minutes, also where the person let the application in before', async () => {
+    const authMethodType = OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE
+    const appType = OIDCAppType.OIDC_APP_TYPE_NATIVE
+    const command = { authMethodType, appType, redirectUris: [loopback], rosterApi: true }
+    await noteApplication(users, 'command', command)
+    const own = await newPerson()
+    const visitor = await arrive(own)
+    const silently = async () => told(await visitor.authorize({ ...forRoster, prompt: 'none' }))
+    await shiftClock(users.sql, '11 minutes')
+    const page = await visitor.begin({ ...forRoster, maxAge: '86400' })
+    expect(pageOf(page)).toBe('signIn')
+    const code = told(await visitor.decide(await visitor.signIn(page, own.userName), 'allow'))['code']!
+    const proof = { clientId: 'command', codeVerifier: 'verifier', redirectUri: loopback }
+    const { refreshToken } = await exchange({ grantType: 'authorization_code', code, ...proof })
+    await shiftClock(users.sql, '22 minutes')
+    expect(await silently()).toMatchObject({ error: 'login_required' })
+    expect(pageOf(await visitor.begin(forRoster))).toBe('signIn')
+    // What the application has goes on, and so does what is not for Roster.
+    expect(await exchange({ grantType: 'refresh_token', clientId: 'command', refreshToken })).toHaveProperty(
+      'accessToken',
+    )
+    expect(pageOf(await visitor.begin({ ...forRoster, scope: 'openid' }))).toBe('consent')
+    // A first party is asked for no consent, and for the factor all the same.
+    await noteApplication(users, 'command', { ...command, firstParty: true }, { organizationId: 'acme' })
+    expect(await silently()).toMatchObject({ error: 'login_required' })
+    await visitor.signIn(await visitor.begin(forRoster), own.userName)
+    expect(await silently()).toHaveProperty('error', 'interaction_required')
+  })
+
+  test('is not what the console asks for, which asks again before what is dangerous', async () => {
+    const visitor = await arrive(await newPerson())
+    await shiftClock(users.sql, '11 minutes')
+    const { clientId } = instance.console
+    const page = await visitor.authorize({
+      clientId,
+      redirectUri: consoleCallback(users.config),
+      scope: `openid ${itself}`,
+    })
+    expect(told(page)).toHaveProperty('code')
   })
 })
 
@@ -313,6 +368,10 @@ describe('a login application', () => {
     expect(await finish(needed, ofPlain)).toBe('FACTOR_REQUIRED')
     const silent = await begin({ ...essential(two), prompt: 'none' })
     expect(await finish(silent, ofPlain)).toBe('FACTOR_REQUIRED')
+    // A token for Roster needs a fresh first factor, though the application does not ask for it.
+    const forRoster = await begin({ scope: `openid ${itself}` })
+    const told = await getAuthRequest(users, { authRequestId: forRoster }, call())
+    expect(told.authRequest).toMatchObject({ maxAge: { seconds: 600 } })
     const { sessionToken } = await set(users, session, { totpCode: await app.code(1) })
     expect(await finish(needed, { ...session, sessionToken })).toBe('in')
   })

@@ -56,6 +56,8 @@ export interface Factor extends CheckOfPasskey {
   kind: FactorKind
   /** When it was checked, RFC 3339. */
   at: string
+  /** Of an authorization: it was older than the application asked for, so tokens do not name it. Missing: it was not. */
+  stale?: boolean
 }
 
 export interface Session {

@@ -6,6 +6,8 @@ import { factorKinds, isFirst, isWayOut, secondFactors } from '../factors/kinds.
 export interface CheckedFactor extends CheckOfPasskey {
   kind: FactorKind
   at: Date
+  /** It is older than an application asked for. Missing: it is not. */
+  stale?: boolean
 }
 
 /** What an organization demands of those who sign in, and allows them. */
