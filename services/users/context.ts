@@ -63,7 +63,8 @@ export type FailureCause = 'password-wrong' | 'code-wrong' | 'passkey-refused' |
 /** Notes what came to the endpoints of sign-in for applications. It is stored within seconds, and no answer waits for it. */
 export interface Arrivals {
   step(clientId: string, step: Step): void
-  refuse(refusal: Refusal): void
+  /** `address`: the sender's. */
+  refuse(refusal: Refusal, address: string): void
 }
 
 /** How far a sign-in to an application gets. */

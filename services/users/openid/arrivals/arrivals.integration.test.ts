@@ -40,14 +40,14 @@ const found = (applicationId: string, more = {}) =>
 /** Notes refusals, and stores them as a process does that ends. */
 async function refuse(...refusals: Refusal[]) {
   const arrivals = openArrivals(users.sql, users.log)
-  for (const each of refusals) arrivals.refuse(each)
+  for (const each of refusals) arrivals.refuse(each, '192.0.2.1')
   await arrivals.stop()
 }
 
 test('what names no application that is there is not kept', async () => {
   const arrivals = openArrivals(users.sql, users.log)
   arrivals.step('unknown', 'request')
-  arrivals.refuse(refusal('unknown', 'x'))
+  arrivals.refuse(refusal('unknown', 'x'), '192.0.2.1')
   arrivals.step('client', 'request')
   await arrivals.stop()
   expect(await users.sql`select application_id, step from application_steps`).toEqual([
@@ -65,18 +65,37 @@ test('refusals alike within a second are one row, with their number', async () =
   ])
 })
 
-test('of a flood some are kept, the rest is counted, and other applications lose nothing', async () => {
+test('of a flood some are kept, the rest is counted, and other senders and applications lose nothing', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setInterval'] })
   const arrivals = openArrivals(users.sql, users.log)
-  for (let each = 0; each < 5000; each++) arrivals.refuse(refusal('flooded', `flood-${each}`))
-  arrivals.refuse(refusal('client', 'alone'))
+  // Addresses of one /48 are one sender.
+  for (let each = 0; each < 5000; each++)
+    arrivals.refuse(refusal('flooded', `flood-${each}`), `2001:db8:1:${(each % 4).toString(16)}::`)
+  arrivals.refuse(refusal('client', 'alone'), '2001:db8:1:0::')
+  arrivals.refuse(refusal('flooded', "the developer's"), '192.0.2.1')
   vi.advanceTimersByTime(31_000)
-  arrivals.refuse(refusal('flooded', 'later'))
-  arrivals.refuse(refusal('flooded', 'too many again'))
+  arrivals.refuse(refusal('flooded', 'later'), '2001:db8:1:5::')
+  arrivals.refuse(refusal('flooded', 'too many again'), '2001:db8:1:6::')
   await arrivals.stop()
   const { refusals, total } = await found('app-flooded')
-  expect([total, refusals[0]]).toEqual([31, expect.objectContaining({ sent: 'later', leftOut: 4970 })])
+  expect([total, ...refusals.slice(0, 2)]).toEqual([
+    32,
+    expect.objectContaining({ sent: 'later', leftOut: 0 }),
+    expect.objectContaining({ sent: "the developer's", leftOut: 4970 }),
+  ])
   expect((await found('app-client')).refusals.map(({ sent }) => sent)).toEqual(['alone'])
+})
+
+test('of an application, many senders have three hundred at once, and then twenty a minute', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setInterval'] })
+  const arrivals = openArrivals(users.sql, users.log)
+  for (let each = 0; each < 1000; each++)
+    arrivals.refuse(refusal('flooded', `a-${each}`), `2001:db8:${each.toString(16)}::`)
+  vi.advanceTimersByTime(61_000)
+  for (let each = 0; each < 1000; each++)
+    arrivals.refuse(refusal('flooded', `b-${each}`), `2001:db8:${each.toString(16)}::`)
+  await arrivals.stop()
+  expect((await found('app-flooded')).total).toBe(320)
 })
 
 test('of an application a thousand are kept, and of each that goes the oldest goes first', async () => {
@@ -97,7 +116,7 @@ test('of an application a thousand are kept, and of each that goes the oldest go
 test('after seven days nothing is shown, and then it is deleted', async () => {
   const arrivals = openArrivals(users.sql, users.log)
   arrivals.step('client', 'request')
-  arrivals.refuse(refusal('client', 'x'))
+  arrivals.refuse(refusal('client', 'x'), '192.0.2.1')
   await arrivals.stop()
   const rows = async () =>
     (await users.sql`select at from application_steps union all select at from application_refusals`).length

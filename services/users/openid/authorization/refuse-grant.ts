@@ -24,7 +24,7 @@ export function refuseGrant(
   { log, arrivals }: Pick<Context, 'log' | 'arrivals'>,
   presented: PresentedBy,
   error: unknown,
-  call: Pick<Call, 'requestId'>,
+  call: Pick<Call, 'requestId' | 'clientAddress'>,
 ): unknown {
   if (!(error instanceof RosterError) || error.code !== codes.INVALID_ARGUMENT) return error
   const { request, client, authorization } = presented
@@ -37,7 +37,7 @@ export function refuseGrant(
     { requestId: call.requestId, clientId, applicationId, grantType, reason, why, authorizationId: authorization?.id },
     'a token request was refused',
   )
-  arrivals.refuse(refusalOfGrant(clientId, why))
+  arrivals.refuse(refusalOfGrant(clientId, why), call.clientAddress)
   if (fault === undefined) return error
   return new RosterError('INVALID_ARGUMENT', 'INVALID_GRANT', toldOf(fault, presented, call), { cause: fault })
 }

@@ -24,7 +24,10 @@ export function refuseUnknown(
   const why = isClient ? 'names no client that is there and active' : 'is none that the application has registered'
   logRefusal(context, parameters, { parameter, reason: `${parameter} ${why}.`, refusedAt: 'page' }, call)
   if (!isClient)
-    context.arrivals.refuse(refusalOfRequest(parameters, { parameter, description: `${parameter} ${why}.` }))
+    context.arrivals.refuse(
+      refusalOfRequest(parameters, { parameter, description: `${parameter} ${why}.` }),
+      call.clientAddress,
+    )
   const clientId = asSent(parameters.clientId, mostOfClientId)
   const redirectUri = isClient ? '' : asSent(parameters.redirectUri, mostOfUri)
   const page = notice(reason, { clientId, redirectUri, nearestRedirectUri: nearest })
@@ -77,7 +80,8 @@ export function logMistake(
   const reason = describe(mistake)
   logRefusal(context, parameters, { error, parameter, reason, refusedAt }, call)
   const { values } = mistake
-  context.arrivals.refuse(refusalOfRequest(parameters, { parameter, description: reason, allowed: values }))
+  const refusal = refusalOfRequest(parameters, { parameter, description: reason, allowed: values })
+  context.arrivals.refuse(refusal, call.clientAddress)
 }
 
 /** Writes into the log who is signed in and may not come to the application, and why. The application is told no cause. */
@@ -86,7 +90,7 @@ export function logShutOut(
   { clientId }: Parameters,
   people: Candidate[],
   refusedAt: 'page' | 'answer',
-  { requestId }: Call,
+  { requestId, clientAddress }: Call,
 ): void {
   for (const { signedInUser, verdict } of people)
     if ('shutOut' in verdict) {
@@ -94,7 +98,7 @@ export function logShutOut(
         { requestId, clientId, userId: signedInUser.userId, reason: verdict.shutOut, refusedAt },
         'a person was not let in',
       )
-      arrivals.refuse(refusalOfPerson(clientId, verdict.shutOut))
+      arrivals.refuse(refusalOfPerson(clientId, verdict.shutOut), clientAddress)
     }
 }
 

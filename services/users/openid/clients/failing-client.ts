@@ -48,7 +48,7 @@ export function failing(
         { requestId, clientId: known, method, reason: client ? reason : 'unknown' },
         'a client was refused',
       )
-      if (client) context.arrivals.refuse(refusalOfClient(clientId, reason))
+      if (client) context.arrivals.refuse(refusalOfClient(clientId, reason), clientAddress)
       if (client)
         await context.store.execute<object, AuthenticationEvent, void>({
           aggregate: { type: 'authentication', id: client.id },

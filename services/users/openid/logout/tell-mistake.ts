@@ -16,14 +16,14 @@ export function tellMistake(
   page: PageAnswer,
   parameters: SignOutParameters,
   reading: SignOutReading,
-  { requestId }: Pick<Call, 'requestId'>,
+  { requestId, clientAddress }: Pick<Call, 'requestId' | 'clientAddress'>,
 ): PageAnswer {
   const { mistake, isUnregistered, nearestUri: nearestRedirectUri } = reading
   if (!mistake) return page
   const clientId = asSent(reading.clientId || parameters.clientId, mostOfClientId)
   const { parameter, rule, values } = mistake
   log.info({ requestId, clientId, parameter, reason: describe(mistake) }, 'a sign-out request has a mistake')
-  arrivals.refuse(refusalOfSignOut(reading.clientId, parameters, mistake))
+  arrivals.refuse(refusalOfSignOut(reading.clientId, parameters, mistake), clientAddress)
   const redirectUri = isUnregistered ? asSent(parameters.postLogoutRedirectUri, mostOfUri) : ''
   const told = { mistake: { parameter, rule, values }, clientId, redirectUri, nearestRedirectUri }
   return { ...page, answer: withMistake(page.answer, told) }
