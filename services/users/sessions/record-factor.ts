@@ -128,7 +128,7 @@ export async function recordFactor(
       const expiresAt = end.toISOString()
       const trustId =
         opens && isOfBrowser
-          ? trustOf({ id: userId, human: state!.human }, target.trust ?? '', policy, now)
+          ? trustOf({ id: userId, human: state!.human }, target.trust ?? '', policy, { now, status })
           : session.state?.trustId
       const trusted = trustId !== undefined && { trustId }
       const begun = {

@@ -10,6 +10,10 @@ const en = {
   firstSignIns: 'The latest sign-ins',
   notMe: 'This wasn’t me',
   notMeHint: '“This wasn’t me” signs out there and asks you for a new password, which takes from apps what they have.',
+  trusted: 'Trusted browsers where you are signed out ({count})',
+  trustedHint: 'Who knows your password signs in there without a second factor.',
+  trustedSince: 'Trusted since {time}',
+  distrust: 'Ask there again',
   disowned: 'It is signed out there. Somebody may know your password, so choose a new one.',
 }
 
@@ -26,6 +30,10 @@ const de: typeof en = {
   notMe: 'Das war ich nicht',
   notMeHint:
     '„Das war ich nicht“ meldet dort ab und fragt Sie nach einem neuen Passwort, das Apps nimmt, was sie haben.',
+  trusted: 'Vertraute Browser, in denen Sie abgemeldet sind ({count})',
+  trustedHint: 'Wer Ihr Passwort kennt, meldet sich dort ohne zweiten Faktor an.',
+  trustedSince: 'Vertraut seit {time}',
+  distrust: 'Dort wieder fragen',
   disowned: 'Dort ist jetzt abgemeldet. Jemand kennt vielleicht Ihr Passwort: Wählen Sie ein neues.',
 }
 

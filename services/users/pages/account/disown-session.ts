@@ -14,8 +14,9 @@ export async function disownSession(context: Context, request: DisownSessionRequ
   const { userId, call: own, to } = opened
   const { sessionId } = request
   const session = await context.store.load<Session>('session', sessionId)
-  if (session?.state.userId === userId)
-    await distrustBrowser(context, { userId, sessionId, trustId: session.state.trustId }, own)
+  // Where the session is over, its browser may be trusted on.
+  const trustId = session?.state.userId === userId ? session.state.trustId : undefined
+  await distrustBrowser(context, { userId, sessionId, trustId }, own)
   if (sessionId !== own.caller.sessionId && (await ownerOf(context, sessionId))?.userId === userId)
     await context.store.execute({ ...endSession(sessionId), call: own })
   return to('password', 'not-me')

@@ -14,8 +14,9 @@ export async function endMySession(context: Context, request: EndMySessionReques
   const { userId, browser, call: own, page } = opened
   const { sessionId } = request
   const session = await context.store.load<Session>('session', sessionId)
-  if (session?.state.userId === userId)
-    await distrustBrowser(context, { userId, sessionId, trustId: session.state.trustId }, own)
+  // Where the session is over, its browser may be trusted on.
+  const trustId = session?.state.userId === userId ? session.state.trustId : undefined
+  await distrustBrowser(context, { userId, sessionId, trustId }, own)
   if (sessionId === own.caller.sessionId)
     return { ...page, newBrowser: await endSessions(context, browser, [{ sessionId, userId }], own) }
   const owner = await ownerOf(context, sessionId)

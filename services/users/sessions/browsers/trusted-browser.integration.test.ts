@@ -1,11 +1,13 @@
 import { decodeJwt } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { OIDCAuthMethodType } from '#gen/roster/grants/v1/application_service'
+import type { Event } from '#gen/roster/feed/v1/feed'
 import { IssueTokenRequest as codec } from '#gen/roster/users/v1/oauth_service'
 import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
+import { statuses } from '../../directory/organizations/statuses.ts'
 import { setPassword } from '../../directory/operations/password/set-password.ts'
 import {
   noteApplication,
@@ -19,6 +21,7 @@ import { disownSession } from '../../pages/account/disown-session.ts'
 import { checkCode } from '../../pages/operations/check-code.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { addApp, type App, call, newPerson, type Person, setPolicy, signIn } from '../factors/testing/second-factors.ts'
+import { searchUserSessions } from '../operations/search-user-sessions.ts'
 import { deleteUserSessions } from '../operations/delete-user-sessions.ts'
 import { addOTPEmail } from '../operations/otp-email.ts'
 
@@ -218,3 +221,42 @@ test.each(['the end of a session', 'that it was somebody else'])(
     expect(outcomeOf(await visitor.again(own, {}, trust))).toBe('factorCode')
   },
 )
+
+test('one without a living session is listed where sessions are, and the person ends it there', async () => {
+  const { own, app, visitor } = await trusted()
+  const { trust } = visitor
+  const listed = async () => {
+    const request = { userId: own.userId, limit: 0, cursor: '', withTotal: false }
+    const { trustedBrowsers } = await searchUserSessions(users, request, call())
+    return trustedBrowsers.map(({ trustedUntil }) => trustedUntil!.getTime() > Date.now())
+  }
+  // Its session says it.
+  expect(await listed()).toEqual([])
+  await visitor.leave(await visitor.account({ section: 'activity' }), 'here')
+  expect(await listed()).toEqual([true])
+  const elsewhere = new Visitor(users)
+  await shiftClock(users.sql, '60 seconds')
+  await elsewhere.code(await elsewhere.again(own), await app.code(), '')
+  const activity = await elsewhere.account({ section: 'activity' })
+  const { trustedBrowsers } =
+    activity.answer?.$case === 'account' ? activity.answer.value.sessions! : { trustedBrowsers: [] }
+  expect(trustedBrowsers).toMatchObject([{ sessionId: expect.any(String), trustedDate: expect.any(Date) }])
+  await elsewhere.endSession(activity, trustedBrowsers[0]!.sessionId)
+  expect(await listed()).toEqual([])
+  expect(outcomeOf(await visitor.again(own, {}, trust))).toBe('factorCode')
+})
+
+test('a deactivation of the organization ends it, also once that is active again', async () => {
+  const { own, visitor } = await trusted()
+  const { trust } = visitor
+  for (const [index, type] of ['deactivated', 'reactivated'].entries()) {
+    const event = {
+      id: `grants-${index}`,
+      type: `roster.organization.${type}.v1`,
+      aggregateId: 'acme',
+      sequence: index + 1,
+    }
+    await statuses.record(users.store, { ...event, organizationId: 'acme', actor: '', requestId: '' } as Event)
+  }
+  expect(outcomeOf(await visitor.again(own, {}, trust))).toBe('factorCode')
+})

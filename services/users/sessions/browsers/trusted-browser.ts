@@ -6,6 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import type { Human, SecondFactorKind, TrustedBrowser } from '../../directory/events/human.ts'
 import { type User, type UserEvent, userKey } from '../../directory/events/user.ts'
+import { beganSinceOpen } from '../../directory/organizations/statuses.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import type { PersonPolicy } from '../login-policy/login-policy.ts'
 
@@ -51,15 +52,28 @@ export function standsFor(
   return findTrust(human, trustId, policy, now)?.kind
 }
 
+/** When a mark is looked at, and what is known of the organization of its person. */
+interface Moment {
+  now: Date
+  status: Parameters<typeof beganSinceOpen>[1]
+}
+
+// A deactivation of the organization has ended it, with the sessions. These do not come back either, so who looks at the
+// mark of one need not ask.
+function isSinceOpen({ at }: TrustedBrowser, status: Moment['status']): boolean {
+  return beganSinceOpen({ createdAt: new Date(at) }, status)
+}
+
 /** Until when the browser of a session is trusted. Undefined: it is not. */
 export function endOfTrust(
   human: Human | undefined,
   { sessionId, trustId }: { sessionId: string; trustId: string | null },
   policy: Allows,
-  now: Date,
+  { now, status }: Moment,
 ): Date | undefined {
   const ends = (human?.trustedBrowsers ?? [])
-    .filter((one) => (one.id === trustId || one.sessionId === sessionId) && findTrust(human, one.id, policy, now))
+    .filter((one) => one.id === trustId || one.sessionId === sessionId)
+    .filter((one) => findTrust(human, one.id, policy, now) && isSinceOpen(one, status))
     .map(({ at, days }) => Date.parse(at) + days * day * 1000)
   return ends.length > 0 ? new Date(Math.max(...ends)) : undefined
 }
@@ -69,11 +83,11 @@ export function trustOf(
   { id, human }: { id: string; human: Human | undefined },
   cookie: string,
   policy: Allows,
-  now: Date,
+  { now, status }: Moment,
 ): string | undefined {
   return secretsOf(cookie)
-    .map((secret) => idOf(id, secret))
-    .find((trustId) => findTrust(human, trustId, policy, now))
+    .map((secret) => findTrust(human, idOf(id, secret), policy, now))
+    .find((mark) => mark && isSinceOpen(mark, status))?.id
 }
 
 /**

@@ -8,8 +8,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Paging } from '#lib/search/cursor'
 import { search } from '#lib/search/search'
 import type { User } from '../../directory/events/user.ts'
-import { endOfTrust } from '../browsers/trusted-browser.ts'
-import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
+import { loadTrust } from '../browsers/trusted-without-session.ts'
 import type { Context } from '../../context.ts'
 import { findLastSignIns } from '../records/show-sign-ins.ts'
 import { sessionSinceOpen } from '../../directory/organizations/in-open-organization.ts'
@@ -63,9 +62,7 @@ async function searchSessions(
     ),
     context.store.load<User>('user', userId),
   ])
-  const policy = user?.state.human?.trustedBrowsers && (await loadLoginPolicy(context, user.organizationId))
-  const trustedUntil = (id: string, trustId: string | null) =>
-    policy && endOfTrust(user.state.human, { sessionId: id, trustId }, policy, user.readAt)
+  const trust = await loadTrust(context, user)
   const sessions = rows.map(({ id, creationDate, expirationDate, lastUseDate, trustId }) => ({
     id,
     sessionId: id,
@@ -75,9 +72,10 @@ async function searchSessions(
     inBrowser: lastUseDate !== null,
     lastUseDate: lastUseDate ?? undefined,
     lastSignIn: lastSignIns.get(id),
-    trustedUntil: trustedUntil(id, trustId),
+    trustedUntil: trust.until(id, trustId),
   }))
-  return { sessions, nextCursor, total }
+  const trustedBrowsers = request.cursor === '' ? await trust.withoutSession() : []
+  return { sessions, nextCursor, total, trustedBrowsers }
 }
 
 interface SessionRow {

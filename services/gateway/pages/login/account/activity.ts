@@ -1,4 +1,4 @@
-import type { Session, SignInClient, SignInRecord } from '#gen/roster/users/v1/session_service'
+import type { Session, SignInClient, SignInRecord, TrustedBrowser } from '#gen/roster/users/v1/session_service'
 import { apart, strong } from '../form.ts'
 import { fill, html, type Html, type Part } from '../html.ts'
 import { type Language, moment } from '../language.ts'
@@ -28,7 +28,7 @@ export function activityPart(shown: AccountShown): Html {
     ${accountForm(shown, 'session', list(items))}
     ${linksOf(shown, { nextCursor, goesOn }, next, [text.furtherSessions, text.firstSessions])}
     <p id="not-me" class="hint">${text.notMeHint}</p>
-    ${signInsPart(shown)}
+    ${trustedPart(shown)} ${signInsPart(shown)}
     <h2>${text.leaveEverywhere}</h2>
     <p id="everywhere">${text.leaveHint}</p>
     ${accountForm(
@@ -38,6 +38,39 @@ export function activityPart(shown: AccountShown): Html {
         ${text.leaveEverywhere}
       </button>`,
     )}`
+}
+
+// Of those that are signed in, the list of these says it.
+function trustedPart(shown: AccountShown): Part {
+  const { language, page } = shown
+  const { text } = language
+  const browsers = page.sessions?.trustedBrowsers ?? []
+  if (browsers.length === 0) return false
+  const items = browsers.map(
+    (browser, at) =>
+      html`<li class="row">
+        <div id="trusted-${at}">${trustedText(language, browser)}</div>
+        <span>
+          <button class="other" name="session_id" value="${browser.sessionId}" aria-describedby="trusted-${at}">
+            ${text.distrust}
+          </button>
+        </span>
+      </li> `,
+  )
+  return html`<h2>${fill(text.trusted, { count: browsers.length })}</h2>
+    <p class="hint">${text.trustedHint}</p>
+    ${accountForm(shown, 'session', list(items))}`
+}
+
+function trustedText(language: Language, { trustedDate, trustedUntil, lastSignIn }: TrustedBrowser): Html {
+  const { text } = language
+  const { browser = '', system = '' } = lastSignIn?.client ?? {}
+  const facts = [
+    trustedDate && fill(text.trustedSince, { time: moment(language, trustedDate) }),
+    trustedUntil && fill(text.sessionTrusted, { time: moment(language, trustedUntil) }),
+    fromText(language, lastSignIn?.client),
+  ]
+  return html`<strong>${nameOf(language, browser, system)}</strong> ${factsText(facts)}`
 }
 
 function signInsPart(shown: AccountShown): Part {
@@ -106,9 +139,12 @@ function signInText(language: Language, signIn: SignInRecord): Html {
 // Such as: Firefox on Linux, to Billing.
 function clientText({ text }: Language, { client, applicationName }: SignInRecord): Html {
   const { browser = '', system = '' } = client ?? {}
-  const name = browser && system ? fill(text.clientOn, { browser, system }) : browser || system || text.unknownClient
-  const shown = html`<strong>${name}</strong>`
+  const shown = html`<strong>${nameOf({ text }, browser, system)}</strong>`
   return applicationName === '' ? shown : fill(text.clientTo, { client: shown, application: strong(applicationName) })
+}
+
+function nameOf({ text }: Pick<Language, 'text'>, browser: string, system: string): Part {
+  return browser && system ? fill(text.clientOn, { browser, system }) : browser || system || text.unknownClient
 }
 
 function fromText({ text }: Language, client: SignInClient | undefined): Part {

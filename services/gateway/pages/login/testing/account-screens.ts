@@ -16,6 +16,16 @@ export const accountScreens: Record<string, JsonObject> = {
       total: 12,
       nextCursor: 'c',
       goesOn: true,
+      trustedBrowsers: [
+        {
+          trustId: 't1',
+          sessionId: 's4',
+          trustedDate: date,
+          trustedUntil: date,
+          lastSignIn: { client: { browser: 'Firefox', system: 'Windows', address: '2001:db8::' } },
+        },
+        { trustId: 't2', sessionId: 's5', trustedDate: date, trustedUntil: date },
+      ],
     },
   }),
   'account, apps': ofAccount({
