@@ -46,6 +46,7 @@ const exceptions: Record<string, string> = {
   'users.v1.Passkey.id': "ZITADEL's message",
   'users.v1.PasskeyRegistrationCode.id': "ZITADEL's message",
   'users.v1.SignInRecord.id': 'no operation takes it',
+  'users.v1.TrustedBrowser.trust_id': 'no operation takes it',
   'users.v1.UserFactor.id': "ZITADEL's message",
 }
 

@@ -95,11 +95,11 @@ describe.each(['en', 'de'])('the mails of a registration in %s', (language) => {
     expect(code.subject).not.toContain('ABC234')
   })
 
-  it('have no code for an address with an account, and the way to a new password', () => {
+  it('have no code for an address with an account, and a way in', () => {
     expect(known.text).toContain(`\n${url}\n`)
     expect(known.text).not.toMatch(/\b[2-9A-HJ-NP-Z]{6}\b/)
     const [, button] = /<a href="[^"]*" style="[^"]*inline-block[^"]*">([^<]*)</.exec(known.html)!
-    expect(button).toBe(language === 'en' ? 'Choose a new password' : 'Neues Passwort wählen')
+    expect(button).toBe(language === 'en' ? 'Get into your account' : 'Zum Konto')
   })
 
   it('say that a code serves where people sign in by it, without a link or a code', () => {

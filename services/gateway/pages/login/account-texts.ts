@@ -24,8 +24,10 @@ const en = {
   signInWays: 'Sign-in',
   howYouSignIn: 'How you sign in',
   changePassword: 'Change the password',
+  choosePassword: 'Choose a password',
+  lacksPassword: 'None. You sign in without one.',
   passwordEnds: 'You stay signed in here. Wherever else you are signed in, you are signed out.',
-  passwordChanged: 'Your password is changed. Wherever else you were signed in, you are signed out.',
+  passwordChanged: 'You have a new password. Wherever else you were signed in, you are signed out.',
   passwordUnused: 'You sign in with codes by email. Nobody signs in with a password here, so you cannot set one.',
   passwordNeedsLength: 'This password is too short or too long.',
   activity: 'Activity',
@@ -43,14 +45,19 @@ const en = {
   takeBackTitle: 'Take the change back?',
   takeBackIntro:
     'The account gets the address again that our email came to. Nothing changes before you press the button.',
-  takeBackEnds:
-    'Everybody is signed out of it, apps lose their access, and its password ends. Then you choose a new one.',
+  takeBackEnds: 'Everybody is signed out of it, apps lose their access, and its password ends.',
   takeBackLink: 'Link from the email',
   takeBackLinkHint: 'Copy the whole link.',
   takeBackButton: 'Take the change back',
   takenBack: 'You have your account back',
   takenBackHint:
-    'It has your address again, and everybody is signed out. Now choose a new password: we mail you a code for it.',
+    'It has your address again, and everybody is signed out. If you have a passkey, sign in with it. Else choose a new password: we mail you a code for it.',
+  takenBackByCode: 'You have your account back',
+  takenBackByCodeHint:
+    'It has your address again, and everybody is signed out. Sign in with a code that we mail to your address.',
+  takenBackWithoutReset: 'You have your account back',
+  takenBackWithoutResetHint:
+    'It has your address again, everybody is signed out, and its password has ended. If you have a passkey, sign in with it. Else ask an administrator of your organization for a new password.',
   linkExpired: 'This link has expired',
   linkExpiredHint: 'It was used already, or it is too old. Links in our mails work once, for some time.',
   removed: 'Your account is removed',
@@ -114,8 +121,10 @@ const de: typeof en = {
   signInWays: 'Anmeldung',
   howYouSignIn: 'Wie Sie sich anmelden',
   changePassword: 'Passwort ändern',
+  choosePassword: 'Passwort wählen',
+  lacksPassword: 'Keines. Sie melden sich ohne an.',
   passwordEnds: 'Hier bleiben Sie angemeldet. Überall sonst werden Sie abgemeldet.',
-  passwordChanged: 'Ihr Passwort ist geändert. Überall sonst sind Sie abgemeldet.',
+  passwordChanged: 'Sie haben ein neues Passwort. Überall sonst sind Sie abgemeldet.',
   passwordUnused:
     'Sie melden sich mit Codes per E-Mail an. Mit einem Passwort meldet sich hier niemand an, daher können Sie keines setzen.',
   passwordNeedsLength: 'Dieses Passwort ist zu kurz oder zu lang.',
@@ -135,14 +144,19 @@ const de: typeof en = {
   takeBackTitle: 'Änderung rückgängig machen?',
   takeBackIntro:
     'Das Konto bekommt die Adresse zurück, an die unsere Mail ging. Es ändert sich nichts, bevor Sie den Knopf drücken.',
-  takeBackEnds:
-    'Alle werden abgemeldet, Apps verlieren ihren Zugriff, und das Passwort gilt nicht mehr. Danach wählen Sie ein neues.',
+  takeBackEnds: 'Alle werden abgemeldet, Apps verlieren ihren Zugriff, und das Passwort gilt nicht mehr.',
   takeBackLink: 'Link aus der Mail',
   takeBackLinkHint: 'Kopieren Sie den ganzen Link.',
   takeBackButton: 'Änderung rückgängig machen',
   takenBack: 'Sie haben Ihr Konto zurück',
   takenBackHint:
-    'Es hat wieder Ihre Adresse, und alle sind abgemeldet. Wählen Sie jetzt ein neues Passwort: Wir schicken Ihnen dafür einen Code.',
+    'Es hat wieder Ihre Adresse, und alle sind abgemeldet. Wenn Sie einen Passkey haben, melden Sie sich damit an. Sonst wählen Sie ein neues Passwort: Wir schicken Ihnen dafür einen Code.',
+  takenBackByCode: 'Sie haben Ihr Konto zurück',
+  takenBackByCodeHint:
+    'Es hat wieder Ihre Adresse, und alle sind abgemeldet. Melden Sie sich mit einem Code an, den wir an Ihre Adresse schicken.',
+  takenBackWithoutReset: 'Sie haben Ihr Konto zurück',
+  takenBackWithoutResetHint:
+    'Es hat wieder Ihre Adresse, alle sind abgemeldet, und das Passwort gilt nicht mehr. Wenn Sie einen Passkey haben, melden Sie sich damit an. Sonst bitten Sie die Administratoren Ihrer Organisation um ein neues Passwort.',
   linkExpired: 'Dieser Link ist abgelaufen',
   linkExpiredHint:
     'Er wurde schon benutzt, oder er ist zu alt. Links in unseren Mails gelten einmal und eine Zeit lang.',

@@ -9,12 +9,16 @@ const en = {
   furtherSignIns: 'Earlier sign-ins',
   firstSignIns: 'The latest sign-ins',
   notMe: 'This wasn’t me',
-  notMeHint: '“This wasn’t me” signs out there and asks you for a new password, which takes from apps what they have.',
+  notMeHint: '“This wasn’t me” signs out there, and says what else to do.',
   trusted: 'Trusted browsers where you are signed out ({count})',
   trustedHint: 'Who knows your password signs in there without a second factor.',
   trustedSince: 'Trusted since {time}',
   distrust: 'Ask there again',
   disowned: 'It is signed out there. Somebody may know your password, so choose a new one.',
+  disownedPasskey:
+    'It is signed out there. Somebody may have a passkey of yours: remove those that you do not know. Then sign out everywhere, which also takes from apps what they have.',
+  disownedMail:
+    'It is signed out there. Somebody may read your mailbox: change its password. Then sign out everywhere, which also takes from apps what they have.',
 }
 
 const de: typeof en = {
@@ -28,13 +32,16 @@ const de: typeof en = {
   furtherSignIns: 'Frühere Anmeldungen',
   firstSignIns: 'Die neuesten Anmeldungen',
   notMe: 'Das war ich nicht',
-  notMeHint:
-    '„Das war ich nicht“ meldet dort ab und fragt Sie nach einem neuen Passwort, das Apps nimmt, was sie haben.',
+  notMeHint: '„Das war ich nicht“ meldet dort ab und sagt, was noch zu tun ist.',
   trusted: 'Vertraute Browser, in denen Sie abgemeldet sind ({count})',
   trustedHint: 'Wer Ihr Passwort kennt, meldet sich dort ohne zweiten Faktor an.',
   trustedSince: 'Vertraut seit {time}',
   distrust: 'Dort wieder fragen',
   disowned: 'Dort ist jetzt abgemeldet. Jemand kennt vielleicht Ihr Passwort: Wählen Sie ein neues.',
+  disownedPasskey:
+    'Dort ist jetzt abgemeldet. Jemand hat vielleicht einen Ihrer Passkeys: Entfernen Sie die, die Sie nicht kennen. Melden Sie sich dann überall ab: Das nimmt auch Apps, was sie haben.',
+  disownedMail:
+    'Dort ist jetzt abgemeldet. Jemand liest vielleicht Ihr Postfach: Ändern Sie dessen Passwort. Melden Sie sich dann überall ab: Das nimmt auch Apps, was sie haben.',
 }
 
 /** The texts of the page of activity. */

@@ -27,7 +27,7 @@ const en = {
   factorLocked:
     'There were too many wrong codes, so no further one is checked here. Please use another way, or ask an administrator.',
   factorNotSetUp: 'Your organization asks for a factor that you do not have. Please ask an administrator for help.',
-  setUpDemanded: 'Your organization asks for a second factor beside the password.',
+  setUpDemanded: 'Your organization asks for a second factor.',
   setUpApp: 'Set up an authenticator app',
   setUpAppIntro:
     'An app on your phone shows a code that you enter when you sign in. Several apps can do it, for example your password manager.',
@@ -35,7 +35,7 @@ const en = {
   qrCode: 'QR code for the authenticator app',
   typeSecret: 'If you cannot scan it, enter this key in the app:',
   secondFactors: 'Second factors',
-  secondFactorsIntro: 'Signing in asks for one of these beside the password.',
+  secondFactorsIntro: 'Who signs in with your password is asked for one of these, too.',
   secondFactorsByMail: 'Signing in asks for one of these beside the code by email.',
   authenticator: 'Authenticator app',
   isSetUp: 'Set up.',
@@ -92,7 +92,7 @@ const de: typeof en = {
     'Es wurden zu viele falsche Codes eingegeben, daher wird hier keiner mehr geprüft. Bitte benutzen Sie eine andere Weise, oder wenden Sie sich an einen Administrator.',
   factorNotSetUp:
     'Ihre Organisation verlangt einen Faktor, den Sie nicht haben. Bitte wenden Sie sich an einen Administrator.',
-  setUpDemanded: 'Ihre Organisation verlangt neben dem Passwort einen zweiten Faktor.',
+  setUpDemanded: 'Ihre Organisation verlangt einen zweiten Faktor.',
   setUpApp: 'Authentifizierungs-App einrichten',
   setUpAppIntro:
     'Eine App auf Ihrem Telefon zeigt einen Code, den Sie bei der Anmeldung eingeben. Mehrere Apps können das, zum Beispiel Ihr Passwort-Manager.',
@@ -100,7 +100,7 @@ const de: typeof en = {
   qrCode: 'QR-Code für die Authentifizierungs-App',
   typeSecret: 'Wenn Sie es nicht aufnehmen können, geben Sie in der App diesen Schlüssel ein:',
   secondFactors: 'Zweite Faktoren',
-  secondFactorsIntro: 'Die Anmeldung fragt neben dem Passwort nach einem davon.',
+  secondFactorsIntro: 'Wer sich mit Ihrem Passwort anmeldet, wird auch nach einem davon gefragt.',
   secondFactorsByMail: 'Die Anmeldung fragt neben dem Code per E-Mail nach einem davon.',
   authenticator: 'Authentifizierungs-App',
   isSetUp: 'Eingerichtet.',

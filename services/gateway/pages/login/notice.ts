@@ -25,12 +25,21 @@ const keys: Partial<Record<NoticeReason, NoticeKey>> = {
   [NoticeReason.NOTICE_REASON_PASSWORD_SET]: 'passwordSet',
   [NoticeReason.NOTICE_REASON_REMOVED]: 'removed',
   [NoticeReason.NOTICE_REASON_TAKEN_BACK]: 'takenBack',
+  [NoticeReason.NOTICE_REASON_TAKEN_BACK_BY_CODE]: 'takenBackByCode',
+  [NoticeReason.NOTICE_REASON_TAKEN_BACK_WITHOUT_RESET]: 'takenBackWithoutReset',
   [NoticeReason.NOTICE_REASON_LINK_EXPIRED]: 'linkExpired',
   [NoticeReason.NOTICE_REASON_PASSKEY_ADDED]: 'passkeyReady',
   [NoticeReason.NOTICE_REASON_PASSKEY_NOT_ADDED]: 'passkeyNotAdded',
   [NoticeReason.NOTICE_REASON_INVITATION_OVER]: 'invitationOver',
   [NoticeReason.NOTICE_REASON_INVITATION_REFUSED]: 'invitationRefused',
 }
+
+const leadsToAccount: NoticeReason[] = [
+  NoticeReason.NOTICE_REASON_INVITATION_OVER,
+  NoticeReason.NOTICE_REASON_PASSKEY_ADDED,
+  NoticeReason.NOTICE_REASON_TAKEN_BACK_BY_CODE,
+  NoticeReason.NOTICE_REASON_TAKEN_BACK_WITHOUT_RESET,
+]
 
 /** A page without a form, for a reason that users gives. */
 export function noticePage(
@@ -47,10 +56,7 @@ export function noticePage(
     reason === NoticeReason.NOTICE_REASON_TAKEN_BACK &&
     html`<a href="${brandedPath('/ui/forgot-password', organizationId)}">${text.newPassword}</a>`
   // Who has accepted it signs in there.
-  const ownAccount =
-    [NoticeReason.NOTICE_REASON_INVITATION_OVER, NoticeReason.NOTICE_REASON_PASSKEY_ADDED].some(
-      (one) => one === reason,
-    ) && html`<a href="/ui/account">${text.account}</a>`
+  const ownAccount = leadsToAccount.includes(reason) && html`<a href="/ui/account">${text.account}</a>`
   const link = newPassword || ownAccount || refuse || back
   const isUri = reason === NoticeReason.NOTICE_REASON_REDIRECT_URI_INVALID
   const isClient = isUri || reason === NoticeReason.NOTICE_REASON_CLIENT_UNKNOWN

@@ -3,7 +3,7 @@ const en = {
   usePasskey: 'Use a passkey',
   passkeyNotPassword: 'Use a passkey instead of a password',
   recoverByPasskey: 'Your new passkey',
-  recoverByPasskeyHint: 'Make a passkey, and sign in with it from now on. Your password stays as it was.',
+  recoverByPasskeyHint: 'Make a passkey, and sign in with it from now on. A password that you have stays as it was.',
   recoverByPassword: 'Choose a new password instead',
   recoverNoSecondFactor:
     'The code is right. A passkey in place of a password needs a second factor as well, such as an authenticator app, and you have none. Please choose a new password.',
@@ -59,7 +59,7 @@ const en = {
   passkeyRemoved: 'The passkey is removed. We have sent you an email about it.',
   passkeyExists: 'This device has a passkey for your account already.',
   passkeyLast:
-    'Without this passkey you could not sign in any more. Set a password, or add another passkey or second factor, first.',
+    'Without this passkey you could not sign in any more. Add another passkey or second factor first, or ask an administrator.',
   passkeyLink: 'Add a passkey',
   passkeyLinkIntro: 'An administrator lets you add a passkey to your account, on the device that you use now.',
   passkeyLinkOpen: 'Go on',
@@ -87,7 +87,7 @@ const de: typeof en = {
   passkeyNotPassword: 'Passkey statt Passwort benutzen',
   recoverByPasskey: 'Ihr neuer Passkey',
   recoverByPasskeyHint:
-    'Erstellen Sie einen Passkey, und melden Sie sich von jetzt an mit ihm an. Ihr Passwort bleibt, wie es war.',
+    'Erstellen Sie einen Passkey, und melden Sie sich von jetzt an mit ihm an. Ein Passwort, das Sie haben, bleibt, wie es war.',
   recoverByPassword: 'Stattdessen ein neues Passwort wählen',
   recoverNoSecondFactor:
     'Der Code stimmt. Für einen Passkey statt eines Passworts braucht es auch einen zweiten Faktor, etwa eine Authenticator-App, und Sie haben keinen. Bitte wählen Sie ein neues Passwort.',
@@ -147,7 +147,7 @@ const de: typeof en = {
   passkeyRemoved: 'Der Passkey ist entfernt. Wir haben Ihnen dazu eine E-Mail gesendet.',
   passkeyExists: 'Dieses Gerät hat schon einen Passkey für Ihr Konto.',
   passkeyLast:
-    'Ohne diesen Passkey könnten Sie sich nicht mehr anmelden. Setzen Sie zuerst ein Passwort, oder fügen Sie einen anderen Passkey oder zweiten Faktor hinzu.',
+    'Ohne diesen Passkey könnten Sie sich nicht mehr anmelden. Fügen Sie zuerst einen anderen Passkey oder zweiten Faktor hinzu, oder wenden Sie sich an die Administratoren.',
   passkeyLink: 'Passkey hinzufügen',
   passkeyLinkIntro:
     'Die Administration lässt Sie Ihrem Konto einen Passkey hinzufügen, auf dem Gerät, das Sie gerade benutzen.',

@@ -4,6 +4,7 @@ import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
+import { findUserById } from '../../directory/login-names/login-user.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { searchUserConsents } from '../../openid/consents/search-user-consents.ts'
 import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
@@ -28,11 +29,12 @@ export const accountSections: Record<Section, Shows> = {
     return { profile: { ...names, language: preferredLanguage, userName: user.nameIsMade ? '' : user.userName } }
   },
   async 'sign-in'(context, person, request) {
-    const [passkeys, factors] = await Promise.all([
+    const [passkeys, factors, first] = await Promise.all([
       passkeysPart(context, person),
       secondFactorsOf(context, person, request),
+      firstFactorOf(context, person),
     ])
-    return { ...passkeys, ...factors, signsInByMail: signsInByMail(person) }
+    return { ...passkeys, ...factors, ...first }
   },
   passkeys: (context, person) => passkeysPage(context, person),
   authenticator: secondFactorsOf,
@@ -51,12 +53,13 @@ export const accountSections: Record<Section, Shows> = {
   },
   data: ({ config }) => ({ forgetAfterDays: config.FORGET_AFTER_DAYS }),
   email: ({ config }) => ({ takeBackHours: Math.floor(config.PASSWORD_RESET_AFTER_EMAIL_CHANGE / 3600) }),
-  password: (_context, person) => ({ ...passwordLengths(), signsInByMail: signsInByMail(person) }),
+  password: async (context, person) => ({ ...passwordLengths(), ...(await firstFactorOf(context, person)) }),
   removal: ({ config }) => ({ forgetAfterDays: config.FORGET_AFTER_DAYS }),
 }
 
-function signsInByMail({ signedInUser: { policy } }: Candidate): boolean {
-  return policy.factors.includes('mailed-code')
+async function firstFactorOf(context: Context, { signedInUser: { policy, userId } }: Candidate) {
+  const user = await findUserById(context, userId)
+  return { signsInByMail: policy.factors.includes('mailed-code'), lacksPassword: user?.hash === null }
 }
 
 interface Paging {

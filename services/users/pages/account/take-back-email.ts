@@ -18,6 +18,9 @@ import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { newToken } from '../../directory/tokens/token.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { renewsPasswords } from '../recovery/recovery-page.ts'
 import { withoutFactor } from '../../sessions/factors/removal.ts'
 import { notice, show } from '../../openid/authorization/answer.ts'
 import { brandedFor } from '../sign-in/branded.ts'
@@ -79,7 +82,16 @@ export async function takeBackEmail(
     return change(false)
   })
   if (!isBack) return expired()
-  return brandedFor(context, notice(NoticeReason.NOTICE_REASON_TAKEN_BACK), user.organizationId)
+  const policy = await loadLoginPolicy(context, user.organizationId)
+  return brandedFor(context, notice(reasonOf(policy)), user.organizationId)
+}
+
+// How the person gets in now: the password has ended.
+function reasonOf(policy: LoginPolicy): NoticeReason {
+  if (policy.factors.includes('mailed-code')) return NoticeReason.NOTICE_REASON_TAKEN_BACK_BY_CODE
+  return renewsPasswords(policy)
+    ? NoticeReason.NOTICE_REASON_TAKEN_BACK
+    : NoticeReason.NOTICE_REASON_TAKEN_BACK_WITHOUT_RESET
 }
 
 function livingTakeBack(user: User | undefined, noticeId: string, now: Date): TakeBack | undefined {

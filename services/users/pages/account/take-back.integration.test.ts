@@ -18,6 +18,7 @@ import { removeTOTP } from '../../sessions/operations/remove-totp.ts'
 import { setEmail } from '../../directory/operations/user/set-email.ts'
 import { verifyEmail } from '../../directory/operations/user/verify-email.ts'
 import { changePassword } from '../../directory/passwords/change-password.ts'
+import { updateLoginPolicy } from '../../sessions/operations/update-login-policy.ts'
 import { addPerson } from '../../openid/authorization/testing/visitors.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { takeBackEmail } from './take-back-email.ts'
@@ -199,4 +200,22 @@ test('an address that a manager chose takes no account back once the user has ro
   // The manager still stands for it.
   expect(await colleague.human()).toMatchObject({ email: colleague.email, emailSetBy: 'manager' })
   expect((await owner.human()).email).toBe('owner@example.com')
+})
+
+test.each([
+  ['a new password', {}, NoticeReason.NOTICE_REASON_TAKEN_BACK],
+  ['an administrator', { hidePasswordReset: true }, NoticeReason.NOTICE_REASON_TAKEN_BACK_WITHOUT_RESET],
+  [
+    'a mailed code',
+    { allowMailedCodes: true, allowUsernamePassword: false },
+    NoticeReason.NOTICE_REASON_TAKEN_BACK_BY_CODE,
+  ],
+])('who took the account back is led to what lets them in by the policy: %s', async (way, settings, reason) => {
+  const name = `led-${way.replaceAll(' ', '-')}`
+  const person = await newPerson(name)
+  const secret = await move(person, `thief-of-${name}@example.com`)
+  await updateLoginPolicy.handle(users, { settings }, administrator)
+  const { answer } = await takeBackEmail(users, { secret, organizationId: '' }, administrator)
+  await updateLoginPolicy.handle(users, { settings: {} }, administrator)
+  expect(answer?.value).toMatchObject({ reason })
 })

@@ -16,6 +16,7 @@ import { isOpen } from '../../../organization-status.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
 import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { isActive } from '../../directory/states/user-state.ts'
+import { renewsPasswords } from './recovery-page.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { throttle } from '../../directory/rate-limits/throttle.ts'
 import {
@@ -68,7 +69,7 @@ export async function mailCode(context: Context, loginName: string, call: Call, 
   const setBy = found?.state.human?.emailSetBy
   const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))
   const isForeign = found !== undefined && (await isOfAnother(context, found))
-  const { hidePasswordReset, factors } = await loadLoginPolicy(context, found?.organizationId ?? '')
+  const policy = await loadLoginPolicy(context, found?.organizationId ?? '')
   let throttled: unknown
   const store = (isAllowed: boolean) =>
     context.store.execute({
@@ -90,7 +91,7 @@ export async function mailCode(context: Context, loginName: string, call: Call, 
       respond: () => ({}),
     })
   try {
-    await store(isTrusted && !isForeign && !hidePasswordReset && factors.includes('password'))
+    await store(isTrusted && !isForeign && renewsPasswords(policy))
     countLimit(throttled)
   } catch (error) {
     if (!(error instanceof RosterError) || error.reason !== 'MAILS_THROTTLED') throw error

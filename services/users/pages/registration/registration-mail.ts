@@ -1,12 +1,12 @@
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { mailAddress } from '../../directory/email/address.ts'
 import { withoutInviter } from '../../directory/email/mail-content.ts'
-import { pageLink } from '../../directory/email/page-link.ts'
 import { deriveCode } from '../../directory/email/code.ts'
 import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kind.ts'
 import { isUnsent } from '../../directory/email/unsent-mails.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
+import { recoveryPage } from '../recovery/recovery-page.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { findHolder } from './address-holder.ts'
 import { findRegistration, mailKind } from './registration.ts'
@@ -43,12 +43,12 @@ export const registrationMail: KindOfMail = {
     const user = await findUserById(context, holder)
     const profile = user?.state.human?.profile
     // Of the organization that has the account, which decides of a new password, too.
-    const { factors } = await loadLoginPolicy(context, user?.organizationId ?? organizationId)
-    const isByCode = factors.includes('mailed-code')
+    const policy = await loadLoginPolicy(context, user?.organizationId ?? organizationId)
+    const isByCode = policy.factors.includes('mailed-code')
     return {
       ...common,
       code: '',
-      url: isByCode ? '' : pageLink(context.config, '/ui/forgot-password', organizationId),
+      url: isByCode ? '' : recoveryPage(context, policy, organizationId),
       preferredLanguage: profile?.preferredLanguage || preferredLanguage,
       displayName: profile?.displayName ?? '',
       kind: isByCode ? MailKind.MAIL_KIND_ALREADY_REGISTERED_BY_CODE : MailKind.MAIL_KIND_ALREADY_REGISTERED,

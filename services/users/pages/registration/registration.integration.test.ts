@@ -246,6 +246,11 @@ describe('an address that has an account', () => {
     const { MAIL_KIND_ALREADY_REGISTERED: byPassword, MAIL_KIND_ALREADY_REGISTERED_BY_CODE: kind } = MailKind
     expect(await mailFor('other')).toEqual({ kind, hasLink: false, code: '' })
     expect(await mailFor('owner')).toEqual({ kind: byPassword, hasLink: true, code: '' })
+    // Where nobody gets a new password by mail, it leads to the sign-in.
+    await setPolicy(users, 'other', true, { hidePasswordReset: true })
+    const browser = newcomer()
+    expect((await browser.mailOf(await browser.ask(email)))!.url).toBe(`${users.config.PUBLIC_URL}/ui/account/sign-in`)
+    await setPolicy(users, 'other', true)
   })
 
   test('also in another organization, unless the request names one', async () => {

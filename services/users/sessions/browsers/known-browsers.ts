@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { encryptedAs } from '#lib/encryption/encrypted-text'
 import { deleteInPortions } from '#lib/database/delete-in-portions'
 import { orUnavailable, type Sql } from '#lib/database/database'
 import { limitsHit } from '#lib/limits-hit'
@@ -13,8 +14,8 @@ const most = 20
 
 /**
  * Remembers that a user signed in with a browser, and tells the user by mail where it is another one than before. Of the
- * first one of all nothing is told. The table has no address: known is the cookie. A removal beside it deletes the
- * password first, and waits for this lock, or this finds nothing.
+ * first one of all nothing is told. The table has no address: known is the cookie. A removal beside it has locked the person, who is
+ * not encrypted any more after it, or waits for this lock.
  */
 export async function noteBrowser(
   context: Context,
@@ -25,7 +26,8 @@ export async function noteBrowser(
   const [found] = await orUnavailable(sql<{ isKnown: boolean; others: number }[]>`
     with noted as (
       insert into known_browsers (user_id, browser_id, used_at)
-      select user_id, ${browserId}, roster_now() from passwords where user_id = ${userId} for key share
+      select id, ${browserId}, roster_now() from aggregates
+      where type = 'user' and id = ${userId} and state ? ${encryptedAs} for share
       on conflict (user_id, browser_id) do update set used_at = excluded.used_at
     ), gone as (
       delete from known_browsers where user_id = ${userId} and browser_id in (
@@ -50,7 +52,8 @@ export async function noteBrowser(
   const expiresAt = new Date(user.readAt.getTime() + lifetime)
   await orUnavailable(sql`
     insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at)
-    select ${mail.codeId}, user_id, ${kind}, roster_now(), ${expiresAt} from passwords where user_id = ${userId} for key share
+    select ${mail.codeId}, id, ${kind}, roster_now(), ${expiresAt} from aggregates
+    where type = 'user' and id = ${userId} and state ? ${encryptedAs} for share
   `)
   context.announceMail({ ...mail, organizationId, expiresAt: expiresAt.toISOString() })
 }

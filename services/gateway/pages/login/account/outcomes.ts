@@ -11,6 +11,8 @@ const good: Record<string, TextKey> = {
   'address-proved': 'addressProved',
   'password-set': 'passwordChanged',
   'not-me': 'disowned',
+  'not-me-passkey': 'disownedPasskey',
+  'not-me-mail': 'disownedMail',
   'factor-added': 'factorAdded',
   'factor-removed': 'factorRemoved',
   'codes-removed': 'recoveryCodesRemoved',

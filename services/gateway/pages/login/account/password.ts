@@ -5,13 +5,14 @@ import { accountForm, type AccountShown, pathTo } from './account-frame.ts'
 /** Another password. */
 export function passwordPart(shown: AccountShown): Html {
   const { text } = shown.language
-  const { account, passwordMin, passwordMax, outcome, signsInByMail } = shown.page
+  const { account, passwordMin, passwordMax, outcome, signsInByMail, lacksPassword = false } = shown.page
+  const title = lacksPassword ? text.choosePassword : text.changePassword
   if (signsInByMail)
     return html`<p>${text.passwordUnused}</p>
       <p><a href="${pathTo(shown, 'sign-in')}">${text.cancel}</a></p>`
   const isWrong = outcome.startsWith('password-')
   // By the name a manager of passwords keeps the new one.
-  return html`<h2>${text.changePassword}</h2>
+  return html`<h2>${title}</h2>
     <p>${text.passwordEnds}</p>
     ${accountForm(
       shown,
@@ -34,7 +35,7 @@ export function passwordPart(shown: AccountShown): Html {
           />`,
         )}
         ${passwordHint(text, fill(text.passwordLengths, { min: passwordMin, max: passwordMax }))}
-        <button>${text.changePassword}</button>`,
+        <button>${title}</button>`,
     )}
     <p><a href="${pathTo(shown, 'sign-in')}">${text.cancel}</a></p>`
 }

@@ -7,14 +7,16 @@ import { secondFactorsList } from './second-factors.ts'
 /** How the person signs in. */
 export function signInPart(shown: AccountShown): Html {
   const { text } = shown.language
+  const { lacksPassword = false } = shown.page
   return html`<h2>${text.howYouSignIn}</h2>
     <ul class="list">
       <li>
         ${
           shown.page.signsInByMail
             ? html`<strong>${text.signsInByMail}</strong><br />${apart(shown.page.email)}`
-            : html`<strong>${text.password}</strong><br /><a href="${pathTo(shown, 'password')}"
-                  >${text.changePassword}</a
+            : html`<strong>${text.password}</strong><br />${lacksPassword && html`${text.lacksPassword}<br />`}<a
+                  href="${pathTo(shown, 'password')}"
+                  >${lacksPassword ? text.choosePassword : text.changePassword}</a
                 >`
         }
       </li>

@@ -43,6 +43,8 @@ export const accountScreens: Record<string, JsonObject> = {
   'account, removal': ofAccount({ section: 'removal', forgetAfterDays: 30, outcome: 'last-owner' }),
   'take back': { takeBack: {} },
   'taken back': { notice: { reason: 'NOTICE_REASON_TAKEN_BACK' } },
+  'taken back, by code': { notice: { reason: 'NOTICE_REASON_TAKEN_BACK_BY_CODE' } },
+  'taken back, without a reset': { notice: { reason: 'NOTICE_REASON_TAKEN_BACK_WITHOUT_RESET' } },
   'unknown application': { notice: { reason: 'NOTICE_REASON_CLIENT_UNKNOWN', clientId: 'ada' } },
   'unknown address': {
     notice: {

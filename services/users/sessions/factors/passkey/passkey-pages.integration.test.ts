@@ -6,6 +6,7 @@ import { readNow } from '#lib/database/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { issueToken } from '../../../openid/operations/issue-token.ts'
 import { redirectUri, requestOf, said, told } from '../../../openid/authorization/testing/visitors.ts'
+import { disownSession } from '../../../pages/account/disown-session.ts'
 import { callIn } from '../../../testing/test-users.ts'
 import { listPasskeys } from '../../operations/passkeys/list-passkeys.ts'
 import { removePasskey } from '../../operations/passkeys/remove.ts'
@@ -312,4 +313,37 @@ test('a passkey page of a request is its browser’s alone', async () => {
   const page = await visitor.begin()
   expect(await other.renew(page)).toBeNull()
   expect(requestOf(await visitor.authorize())).not.toBe(page.requestId)
+})
+
+describe('a person with a passkey alone', () => {
+  test('is told of another browser, and led to the passkeys where somebody else signed in', async () => {
+    const { person, authenticator } = await withPasskey()
+    await users.sql`delete from passwords where user_id = ${person.userId}`
+    const enter = async () => {
+      const visitor = arrive()
+      const page = await visitor.begin()
+      expect(isIn(await visitor.pass(page, authenticator.get(asked(page))))).toBe(true)
+      // The browser is noted after the answer.
+      await users.afterResponse.stop()
+      return visitor
+    }
+    const mails = () => users.sql`
+      select from unsent_mails where user_id = ${person.userId} and kind = 'new-sign-in'
+    `
+    await enter()
+    expect(await mails()).toHaveLength(0)
+    const visitor = await enter()
+    expect(await mails()).toHaveLength(1)
+    const shown = async (section: string) => {
+      const page = await visitor.account({ section })
+      return { page, value: page.answer?.$case === 'account' ? page.answer.value : undefined }
+    }
+    expect((await shown('sign-in')).value).toMatchObject({ lacksPassword: true, signsInByMail: false })
+    const { page, value } = await shown('activity')
+    const { id: sessionId } = value!.sessions!.sessions.find(({ isCurrent }) => !isCurrent)!
+    const form = { browser: visitor.cookie, userId: person.userId, formToken: page.formToken, uiLocales: '' }
+    const led = await disownSession(users, { ...form, sessionId }, call())
+    expect(led.answer?.value).toMatchObject({ location: expect.stringContaining('/passkeys?outcome=not-me-passkey') })
+    expect((await shown('activity')).value!.sessions!.total).toBe(1)
+  })
 })
