@@ -5,7 +5,7 @@ import { commonOf, toHuman } from '../../directory/email/mail-content.ts'
 import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kind.ts'
 import { kind } from '../../directory/passwords/password-changed-mail.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
-import { recoveryPage } from './recovery-page.ts'
+import { recoveryPage } from '../../sessions/login-policy/recovery-page.ts'
 
 /** Tells a person that the password was changed. */
 export const passwordChangedMail: KindOfMail = {

@@ -16,7 +16,7 @@ import { isOpen } from '../../../organization-status.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
 import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { isActive } from '../../directory/states/user-state.ts'
-import { renewsPasswords } from './recovery-page.ts'
+import { renewsPasswords } from '../../sessions/login-policy/recovery-page.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { throttle } from '../../directory/rate-limits/throttle.ts'
 import {

@@ -6,7 +6,7 @@ import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kin
 import { isUnsent } from '../../directory/email/unsent-mails.ts'
 import { findUserById } from '../../directory/login-names/login-user.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
-import { recoveryPage } from '../recovery/recovery-page.ts'
+import { recoveryPage } from '../../sessions/login-policy/recovery-page.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { findHolder } from './address-holder.ts'
 import { findRegistration, mailKind } from './registration.ts'

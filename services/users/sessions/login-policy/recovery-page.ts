@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { pageLink } from '../../directory/email/page-link.ts'
-import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import type { LoginPolicy } from './login-policy.ts'
 
 /** Whether a person of this policy can choose a new password by the mailbox. */
 export function renewsPasswords({
