@@ -22,6 +22,7 @@ const reserved: Record<string, string> = {
   organization: instance.id,
   // A scope that names this project means Roster itself.
   project: 'zitadel',
+  application: instance.console.id,
 }
 
 const taken: Record<string, () => RosterError> = {
@@ -29,5 +30,6 @@ const taken: Record<string, () => RosterError> = {
   project: () => new RosterError('ALREADY_EXISTS', 'PROJECT_ID_TAKEN', 'A project has or had this id.'),
   project_grant: () =>
     new RosterError('ALREADY_EXISTS', 'PROJECT_GRANT_ID_TAKEN', 'A grant of a project has or had this id.'),
+  application: () => new RosterError('ALREADY_EXISTS', 'APPLICATION_ID_TAKEN', 'An application has or had this id.'),
   user_grant: () => new RosterError('ALREADY_EXISTS', 'USER_GRANT_ID_TAKEN', 'A user grant has or had this id.'),
 }

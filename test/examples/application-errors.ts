@@ -70,6 +70,22 @@ export const applicationErrors: ErrorCase[] = [
       ...added(world),
       clientId: world.machineId,
     })),
+    fails(operation, exists('CLIENT_ID_TAKEN'), 'a user has the id, which becomes the client id', (world) => ({
+      ...added(world),
+      appId: world.machineId,
+    })),
+    fails(operation, exists('APPLICATION_ID_TAKEN'), 'the id is taken', (world) => ({
+      ...added(world),
+      appId: own(world).appId,
+      clientId: 'another',
+    })),
+    fails(operation, exists('APPLICATION_ID_TAKEN'), 'the id is that of the console', (world) => ({
+      ...added(world),
+      appId: 'roster-console',
+    })),
+    fails(operation, invalid, 'the id has a blank', (world) => ({ ...added(world), appId: 'a b' }), {
+      fields: ['appId'],
+    }),
   ]),
   fails('UpdateApplication', invalid, 'the name is empty', (world) => ({ ...own(world), name: '' }), {
     fields: ['name'],

@@ -5,6 +5,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision, Guard } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
+import { refuseTakenId } from '../chosen-id.ts'
 import type { Context } from '../context.ts'
 import { refuseInactive } from '../organizations/active-organization.ts'
 import { ownProject } from '../projects/own-project.ts'
@@ -18,17 +19,20 @@ import { clientKey } from './own-application.ts'
 
 /**
  * Adds an application, with a secret if it uses one. Its client id is its own id, unless one is chosen. NOT_FOUND
- * PROJECT_NOT_FOUND; FAILED_PRECONDITION ORGANIZATION_INACTIVE; ALREADY_EXISTS CLIENT_ID_TAKEN; RESOURCE_EXHAUSTED
+ * PROJECT_NOT_FOUND; FAILED_PRECONDITION ORGANIZATION_INACTIVE; ALREADY_EXISTS APPLICATION_ID_TAKEN,
+ * CLIENT_ID_TAKEN; RESOURCE_EXHAUSTED
  * LIMIT_REACHED.
  */
 export async function addApplication(
   context: Context,
-  request: { projectId: string; name: string; clientId?: string | undefined },
+  request: { projectId: string; name: string; appId?: string | undefined; clientId?: string | undefined },
   config: ApplicationConfig,
   call: Call,
 ): Promise<AddOIDCApplicationResponse> {
-  if (request.clientId !== undefined) await refuseIdOfUser(context, request.clientId, call)
-  const id = uuid()
+  const id = request.appId ?? uuid()
+  // A chosen id becomes a client id, too.
+  const chosen = request.clientId ?? request.appId
+  if (chosen !== undefined) await refuseIdOfUser(context, chosen, call)
   const { projectId, name, clientId = id } = request
   const secret = proofOf(config) === 'secret' ? { id: uuid(), text: newToken() } : undefined
   return context.store.execute({
@@ -40,10 +44,11 @@ export async function addApplication(
       ...readsOfNamed(config.oidc?.organizationId),
     },
     call,
-    decide(_application: Aggregate<Application>, _now, { project, organization, named }): Decision<ApplicationEvent> {
+    decide(application: Aggregate<Application>, _now, { project, organization, named }): Decision<ApplicationEvent> {
       refuseInactive(organization)
       ownProject(project, call.organizationId)
       refuseUnknownOrganization(named)
+      refuseTakenId(application)
       const payload = { projectId, name, clientId, ...(secret && { secretId: secret.id }), ...config }
       return {
         organizationId: call.organizationId,

@@ -54,6 +54,19 @@ describe.each(over('json'))('a chosen id over $encoding', ({ call }) => {
     expect(await again()).toEqual(taken)
   })
 
+  test('is the id of the application and, where none is chosen, its client id', async () => {
+    const projectId = await newProject(home)
+    for (const add of ['AddOIDCApplication', 'AddAPIApplication'] as const) {
+      const [appId, other] = [unique('app'), unique('app')]
+      const named = { projectId, name: 'A' }
+      expect(ok(await act(add, { ...named, appId }))).toMatchObject({ appId, clientId: appId })
+      const both = ok(await act(add, { ...named, appId: other, clientId: `of-${other}` }))
+      expect(both).toMatchObject({ appId: other, clientId: `of-${other}` })
+      ok(await act('RemoveApplication', { projectId, appId }))
+      expect(reason(await act(add, { ...named, appId, clientId: unique('c') }))).toBe('APPLICATION_ID_TAKEN')
+    }
+  })
+
   test('in a bulk is that of its item, once', async () => {
     const [projectId, other] = [await newProject(home), await newProject(home)]
     const userGrantId = unique('bulk')
@@ -76,6 +89,8 @@ describe.each(over('json'))('a chosen id over $encoding', ({ call }) => {
     expect(reason(await json('AddProject', { name: 'P', projectId }, admin(abroad)))).toBe('ok')
     // Nothing shows the owner that the id is in use elsewhere.
     expect(reason(await asOwner('AddProject', { name: 'P', projectId }))).toBe('PERMISSION_DENIED')
+    const application = { projectId: project, name: 'A', appId: unique('app') }
+    expect(reason(await asOwner('AddAPIApplication', application))).toBe('PERMISSION_DENIED')
     const granted = { projectId: project, grantedOrgId: abroad, grantId: unique('g') }
     expect(reason(await asOwner('AddProjectGrant', granted))).toBe('PERMISSION_DENIED')
     const given = { userId, projectId: project, userGrantId: unique('g') }

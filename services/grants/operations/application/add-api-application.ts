@@ -6,8 +6,8 @@ import { permitChosenId } from '../../chosen-id.ts'
 import type { Context } from '../../context.ts'
 
 export const addAPIApplication = {
-  permit({ clientId }: AddAPIApplicationRequest, { caller }: Call): void {
-    permitChosenId(caller, 'project.app.write', clientId)
+  permit({ appId, clientId }: AddAPIApplicationRequest, { caller }: Call): void {
+    permitChosenId(caller, 'project.app.write', appId ?? clientId)
   },
 
   check: (_context: Context, request: AddAPIApplicationRequest) => reservedClientId(request),

@@ -10,7 +10,7 @@ import type { Context } from '../../context.ts'
 
 export const addOIDCApplication = {
   permit(request: AddOIDCApplicationRequest, { caller }: Call): void {
-    permitChosenId(caller, 'project.app.write', request.clientId)
+    permitChosenId(caller, 'project.app.write', request.appId ?? request.clientId)
     permitSettings(caller, newOidc(request))
   },
 
