@@ -9,6 +9,7 @@ import { sessionsEnd } from './end-sessions.ts'
 import { historyCommands } from './history.ts'
 import { repeatRemovals } from './removals/repeat-removals.ts'
 import { republish } from './republish.ts'
+import { setupCommands } from './setup.ts'
 import { status } from './status/status.ts'
 import { verify } from './verify/verify.ts'
 
@@ -26,4 +27,5 @@ export const commands: Command[] = [
   rotateKeys,
   sessionsEnd,
   repeatRemovals,
+  ...setupCommands,
 ]

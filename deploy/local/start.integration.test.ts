@@ -101,32 +101,46 @@ test('each service is given the secrets that it needs and no other', { timeout: 
   })
 })
 
-test('the gateway listens on the loopback interface, unless HOST says otherwise', { timeout: 60_000 }, async () => {
-  const host = () =>
-    readFileSync(join(folder, 'home/log/gateway.log'), 'utf8')
-      .match(/^listens at (.*)$/gm)
-      ?.at(-1)
-  const first = await up()
-  await vi.waitFor(() => expect(host()).toBe('listens at 127.0.0.1'))
-  first.process.kill('SIGINT')
-  await first.ended
-  await up({ HOST: '::' })
-  await vi.waitFor(() => expect(host()).toBe('listens at ::'))
-})
+test(
+  'the gateway listens on the loopback interface, unless HOST says otherwise, and beside a setup file that is refused',
+  { timeout: 60_000 },
+  async () => {
+    const host = () =>
+      readFileSync(join(folder, 'home/log/gateway.log'), 'utf8')
+        .match(/^listens at (.*)$/gm)
+        ?.at(-1)
+    const first = await up()
+    await vi.waitFor(() => expect(host()).toBe('listens at 127.0.0.1'))
+    first.process.kill('SIGINT')
+    await first.ended
+    const setup = join(folder, 'setup.yaml')
+    writeFileSync(setup, 'organizations:\n  - { id: acme, nmae: Acme }\n')
+    const refused = await up({ HOST: '::', ROSTER_SETUP: setup })
+    expect(refused.output()).toContain(`${setup}:2: organizations[0].nmae: there is no such field`)
+    await vi.waitFor(() => expect(host()).toBe('listens at ::'))
+  },
+)
 
-test('with TLS it becomes ready, and the lines that it prints work when pasted', { timeout: 60_000 }, async () => {
-  const { cert, key, remove } = makeCertificate()
-  onTestFinished(remove)
-  writeFileSync(join(folder, 'start.ts'), realStarter)
-  const started = await up({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key })
-  expect(started.output()).toMatch(/address +https:\/\/localhost:\d+ /)
-  const [lines] = /AUTH=[^]*(?=\nCtrl-C)/.exec(started.output())!
-  const { stdout } = await promisify(execFile)('bash', ['-ec', lines])
-  const done = { details: { sequence: expect.any(String) } }
-  expect(stdout.split(/(?<=\})(?=\{)/).map((answer) => JSON.parse(answer))).toMatchObject([done, done, done])
-  expect(environment('gateway')).toContain('TLS_KEY')
-  for (const name of ['users', 'grants', 'idp', 'notifier']) expect(environment(name)).not.toContain('TLS_')
-})
+test(
+  'with TLS it becomes ready with the setup file applied, and the lines that it prints work when pasted',
+  { timeout: 60_000 },
+  async () => {
+    const { cert, key, remove } = makeCertificate()
+    onTestFinished(remove)
+    writeFileSync(join(folder, 'start.ts'), realStarter)
+    const setup = join(folder, 'setup.yaml')
+    writeFileSync(setup, 'organizations:\n  - { id: acme, name: Acme }\n')
+    const started = await up({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key, ROSTER_SETUP: setup })
+    expect(started.output()).toContain('setup: organization acme: is made\nsetup: 1 change\n')
+    expect(started.output()).toMatch(/address +https:\/\/localhost:\d+ /)
+    const [lines] = /AUTH=[^]*(?=\nCtrl-C)/.exec(started.output())!
+    const { stdout } = await promisify(execFile)('bash', ['-ec', lines])
+    const done = { details: { sequence: expect.any(String) } }
+    expect(stdout.split(/(?<=\})(?=\{)/).map((answer) => JSON.parse(answer))).toMatchObject([done, done, done])
+    expect(environment('gateway')).toContain('TLS_KEY')
+    for (const name of ['users', 'grants', 'idp', 'notifier']) expect(environment(name)).not.toContain('TLS_')
+  },
+)
 
 test('a kill -9 of the starter leaves no orphan, and the next start finds its data', { timeout: 60_000 }, async () => {
   const first = await up()

@@ -1,0 +1,202 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { runOperator } from '#test/support/operator'
+import { call } from '../clients/encodings.ts'
+import { admin, ok, unique } from '../../examples/people.ts'
+
+let folder: string
+const token = () => join(folder, 'token')
+const [acme, partner, shop, back, web, stock, ada, grace, robot] = [
+  'acme',
+  'partner',
+  'shop',
+  'back',
+  'web',
+  'stock',
+  'ada',
+  'grace',
+  'robot',
+].map((name) => unique(name)) as [string, string, string, string, string, string, string, string, string]
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'roster-setup-file-'))
+  writeFileSync(token(), inject('roster').adminToken)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const password = unique('Password')
+
+/** A file with one of each kind. */
+const whole = () => `
+organizations:
+  - id: ${acme}
+    name: ${acme}
+    loginPolicy: { allowPasskeys: true, passwordCheckLifetime: 3600s }
+    people:
+      - { id: ${ada}, userName: ${ada}, firstName: Ada, lastName: Lovelace, email: ${ada}@example.com }
+      - id: ${grace}
+        userName: ${grace}
+        firstName: Grace
+        lastName: Hopper
+        email: ${grace}@example.com
+        isEmailVerified: true
+        passwordFrom: { env: GRACE_PASSWORD }
+    machines:
+      - { id: ${robot}, userName: ${robot}, name: Robot, description: "two\\nlines" }
+    projects:
+      - { id: ${back}, name: Back }
+      - id: ${shop}
+        name: Shop
+        hasProjectCheck: false
+        roles:
+          - { roleKey: buyer, displayName: Buyer }
+          - { roleKey: seller, displayName: Seller, group: staff }
+        oidcApplications:
+          - id: ${web}
+            name: Web shop
+            redirectUris: [https://shop.example.com/callback]
+            grantTypes: [OIDC_GRANT_TYPE_AUTHORIZATION_CODE, OIDC_GRANT_TYPE_REFRESH_TOKEN]
+        apiApplications:
+          - { id: ${stock}, name: Stock, authMethodType: API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT }
+        grants:
+          - { grantedOrgId: ${partner}, roleKeys: [buyer] }
+        members:
+          - { userId: ${ada}, roles: [PROJECT_OWNER] }
+    members:
+      - { userId: ${grace}, roles: [ORG_OWNER] }
+    userGrants:
+      - { userId: ${ada}, projectId: ${shop}, roleKeys: [buyer, seller] }
+  - { id: ${partner}, name: ${partner} }
+members:
+  - { userId: ${grace}, roles: [IAM_OWNER_VIEWER] }
+`
+
+async function setup(command: string, text?: string, env: Record<string, string> = { GRACE_PASSWORD: password }) {
+  const file = join(folder, `${unique('setup')}.yaml`)
+  if (text !== undefined) writeFileSync(file, text)
+  const given = text === undefined ? [] : [file]
+  const at = ['--url', inject('roster').url, '--token-file', token()]
+  const { status, out, err } = await runOperator(['setup', ...command.split(' '), ...given, ...at], env)
+  return { status, out, err: err.replaceAll(file, 'FILE') }
+}
+
+/** The events of the organization that the administrator caused. */
+async function eventsOf(organizationId: string): Promise<number> {
+  const filter = { organizationId, actors: ['admin-machine'] }
+  const request = { filter, limit: 1000, waitSeconds: 1 }
+  return ok(await call('SearchEvents', request, admin())).events.length
+}
+
+describe('a setup file', () => {
+  test('makes one of each kind, says so without a secret, and a second time writes nothing', async () => {
+    const plan = await setup('check', whole())
+    expect(plan).toMatchObject({ status: 1, err: '' })
+    expect((await call('GetOrganization', { orgId: acme }, admin())).error).toBeDefined()
+    const made = await setup('apply', whole())
+    expect(made).toMatchObject({ status: 0, err: '' })
+    const lines = (text: string) => text.split('\n').toSorted()
+    expect(lines(made.out)).toEqual(lines(plan.out))
+    expect(made.out).toContain(`user grant of ${ada} in project ${shop}: is made\n`)
+    expect(made.out).not.toContain(password)
+    ok(await call('CreateSession', { loginName: grace, password }, { url: inject('roster').url }))
+    const { userGrants } = ok(await call('SearchUserGrants', { userId: ada }, admin(acme)))
+    expect(userGrants).toMatchObject([{ projectId: shop, roleKeys: ['buyer', 'seller'] }])
+
+    const before = await eventsOf(acme)
+    expect(before).toBeGreaterThan(10)
+    expect(await setup('apply', whole(), {})).toEqual({ status: 0, out: 'Nothing to do.\n', err: '' })
+    expect(await eventsOf(acme)).toBe(before)
+  })
+
+  test('is what an export writes, which changes nothing', async () => {
+    const exported = await setup(`export ${acme} ${partner}`)
+    expect(exported).toMatchObject({ status: 0, err: '' })
+    for (const id of [acme, partner, shop, web, stock, ada, grace, robot])
+      expect(exported.out).toMatch(new RegExp(`(id|userId): ${id}$`, 'm'))
+    expect(exported.out).toMatch(/^# yaml-language-server: \$schema=setup\.schema\.json$/m)
+    expect(await setup('check', exported.out, {})).toEqual({ status: 0, out: 'Nothing to do.\n', err: '' })
+  })
+
+  test('that is changed sets the fields that it names, shows the former values of things, and removes nothing', async () => {
+    const changed = whole()
+      .replace('name: Shop', 'name: Web shop')
+      .replace('shop.example.com/callback', 'shop.example.com/back')
+      .replace('[buyer, seller]', '[seller]')
+      .replace('[ORG_OWNER]', '[ORG_USER_MANAGER]')
+      .replace('3600s', '1800s')
+      .replace('Lovelace', 'King')
+      .replace(`email: ${ada}@`, `email: ${ada}-2@`)
+      .replace(/^ +- \{ roleKey: seller.*\n/m, '')
+      .replace(/^ {4}machines:\n.*\n/m, '')
+    const { status, out, err } = await setup('apply', changed, {})
+    expect({ status, err }).toEqual({ status: 0, err: '' })
+    expect(out.split('\n').toSorted()).toEqual(
+      [
+        '',
+        '6 changes.',
+        `OIDC application ${web}: redirectUris: ["https://shop.example.com/callback"] becomes ["https://shop.example.com/back"]`,
+        `login policy of ${acme}: passwordCheckLifetime: "3600s" becomes "1800s"`,
+        `member ${grace} of the organization: roles: ["ORG_OWNER"] becomes ["ORG_USER_MANAGER"]`,
+        `person ${ada}: lastName is set; email is set`,
+        `project ${shop}: name: "Shop" becomes "Web shop"`,
+        `user grant of ${ada} in project ${shop}: roleKeys: ["buyer","seller"] becomes ["seller"]`,
+      ].toSorted(),
+    )
+    const { user } = ok(await call('GetUser', { userId: ada }, admin(acme)))
+    expect(user.human).toMatchObject({ profile: { lastName: 'King' }, email: { email: `${ada}-2@example.com` } })
+    ok(await call('GetUser', { userId: robot }, admin(acme)))
+    const { roles } = ok(await call('SearchProjectRoles', { projectId: shop }, admin(acme)))
+    expect(roles.map(({ key }: { key: string }) => key)).toEqual(['buyer', 'seller'])
+    const { policy } = ok(await call('GetLoginPolicy', {}, admin(acme)))
+    expect(policy).toMatchObject({ allowPasskeys: true, passwordCheckLifetime: '1800s' })
+  })
+
+  test('that contradicts is refused in one sentence each, with its line, and nothing is written', async () => {
+    const other = unique('other')
+    const person = 'firstName: A, lastName: B, email: a@example.com'
+    const text = `organizations:
+  - id: ${other}
+    name: Other
+    people:
+      - { id: ${robot}, userName: a, ${person} }
+    projects:
+      - { id: ${back}, name: S }
+    userGrants:
+      - { userId: nobody, projectId: ${other}, roleKeys: [a] }
+  - id: ${acme}
+    name: Acme
+    people:
+      - { id: ${unique('lin')}, userName: ${grace}, ${person}, passwordFrom: { env: NOT_SET } }
+    machines:
+      - { id: ${ada}, userName: imp, name: A }
+    projects:
+      - id: ${shop}
+        name: Shop
+        apiApplications:
+          - { id: ${web}, name: X }
+          - { id: ${stock}, name: Stock, clientId: another }
+        grants:
+          - { grantId: another, grantedOrgId: ${partner}, roleKeys: [nobody] }
+`
+    const { status, out, err } = await setup('apply', text)
+    expect({ status, out }).toEqual({ status: 2, out: '' })
+    const faults = err.trimEnd().split('\n')
+    expect(faults.map((line) => line.replace(/^FILE:(\d+): \S+: /, '$1 '))).toEqual([
+      `5 a user of the organization ${acme} has or had this id, and no id is given twice`,
+      `7 a project of the organization ${acme} has or had this id, and no id is given twice`,
+      `9 there is no project ${other}, neither in the file nor in Roster`,
+      `9 there is no role a of project ${other}, neither in the file nor in Roster`,
+      '9 there is no user nobody, neither in the file nor in Roster',
+      `13 another user has the name ${grace}`,
+      '13 the variable NOT_SET is not set',
+      '15 this user is a person',
+      '20 this application is of the other type',
+      '21 an application keeps its clientId',
+      expect.stringMatching(/^23 there is no role nobody of project /),
+      expect.stringMatching(/^23 this grant has the id /),
+    ])
+    expect((await call('GetOrganization', { orgId: other }, admin())).error).toBeDefined()
+  })
+})
