@@ -1,5 +1,6 @@
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
+import type { Existing } from '#lib/eventstore/aggregate'
 import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
@@ -7,13 +8,22 @@ import type { Context } from '../context.ts'
 import { outlives } from '../directory/events/sign-outs.ts'
 import type { User } from '../directory/events/user.ts'
 import { sessionSinceOpen } from '../directory/organizations/in-open-organization.ts'
-import type { Session } from './events/session.ts'
-import { areSecond, maySetUp } from './factors/asked-first.ts'
+import type { FactorKind, Session } from './events/session.ts'
+import type { Human } from '../directory/events/human.ts'
+import { mayAddBy } from './change-factors.ts'
+import { areSecond, maySetUp, maySetUpPasskey } from './factors/asked-first.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { freshFor, type OwnSession, requireFreshSession } from './fresh-session.ts'
 import { provedMailboxAlone } from './mailbox-alone.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
-import { checkedAt, checkedFactors, lastFirstFactor, missingFactors, ownFactors } from './login-policy/login-policy.ts'
+import {
+  checkedAt,
+  checkedFactors,
+  lastFirstFactor,
+  missingFactors,
+  ownFactors,
+  type PersonPolicy,
+} from './login-policy/login-policy.ts'
 
 /**
  * The session that vouches for a new second factor of a user: the user's own; or, where a login application asks, one that
@@ -30,13 +40,33 @@ export async function requireVouchingSession(
   if (call.caller.userId === userId) return requireFreshSession(context, userId, call)
   const user = await context.store.load<User>('user', userId)
   if (await administers(call, user?.organizationId)) return undefined
+  return requireSessionThere(context, user, call, (missing, human) => setsUp && maySetUp(missing, human))
+}
+
+/**
+ * A session that began at the calling login application vouches for a passkey or a security key of a user. Who administers the
+ * user makes a link. FAILED_PRECONDITION FACTOR_NOT_FRESH, FACTOR_NOT_AVAILABLE.
+ */
+export async function requireVouchedPasskey(context: Context, userId: string, call: Call): Promise<void> {
+  const user = await context.store.load<User>('user', userId)
+  const own = await requireSessionThere(context, user, call, maySetUpPasskey)
+  mayAddBy(own)(user!.state.human!)
+}
+
+async function requireSessionThere(
+  context: Context,
+  user: Existing<User> | undefined,
+  call: Call,
+  mayLack: (missing: FactorKind[], human: Human | undefined, policy: PersonPolicy) => boolean,
+): Promise<OwnSession> {
   const notFresh = new RosterError(
     'FAILED_PRECONDITION',
     'FACTOR_NOT_FRESH',
     'The login application has no session of the user whose first factor was checked within the last ten minutes, and which lacks nothing that the user has.',
   )
-  if (!user) throw notFresh
-  const policy = await loadPersonPolicy(context, { userId, organizationId: user.organizationId }, call)
+  if (!user?.state.human) throw notFresh
+  const { id: userId, organizationId } = user
+  const policy = await loadPersonPolicy(context, { userId, organizationId }, call)
   for (const { id, state, now } of await findSessions(context, userId, call.caller.userId)) {
     const last = lastFirstFactor(checkedAt(state))
     const isFresh = last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
@@ -45,14 +75,14 @@ export async function requireVouchingSession(
     if (checked.some(({ kind }) => kind === 'mailed-code') && provedMailboxAlone(user.state.human, checked)) continue
     // A trusted browser stands in for nothing here.
     const [missing] = missingFactors(policy, ownFactors(user.state.human), checkedAt(state), { now })
-    if (!missing || (setsUp && areSecond(missing) && maySetUp(missing, user.state.human)))
+    if (!missing || (areSecond(missing) && mayLack(missing, user.state.human, policy)))
       return { hasSecond: checked.some(({ kind }) => factorKinds[kind].second !== undefined) }
   }
   throw notFresh
 }
 
-// Of a user who does not exist, only a caller with the permission everywhere learns that.
-async function administers(call: Call, organizationId: string | undefined): Promise<boolean> {
+/** Of a user who does not exist, only a caller with the permission everywhere learns that. */
+export async function administers(call: Call, organizationId: string | undefined): Promise<boolean> {
   if (holds(call.caller, 'user.write')) return true
   if (organizationId === undefined) return false
   return holds(await callerIn(call, organizationId), 'user.write', organizationId)

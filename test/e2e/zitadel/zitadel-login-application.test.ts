@@ -1,3 +1,4 @@
+import type { JsonObject } from '@bufbuild/protobuf'
 import { createServerTransport } from '@zitadel/client/node'
 import {
   createOIDCServiceClient,
@@ -10,6 +11,10 @@ import {
 import { decodeJwt } from 'jose'
 import { Secret, TOTP } from 'otpauth'
 import { beforeAll, expect, inject, test } from 'vitest'
+import {
+  Authenticator,
+  type CreationOptions,
+} from '../../../services/users/sessions/factors/passkey/testing/authenticator.ts'
 import type { ExampleApplication } from '../../examples/applications.ts'
 import { beginAtLogin, newLoginClient, onLoginPages } from '../../examples/login-applications.ts'
 import { admin, type ExampleHuman, newHuman, newOrganization, ok, unique } from '../../examples/people.ts'
@@ -38,6 +43,8 @@ beforeAll(async () => {
   own = await newHuman(home, { password: unique('Password') })
   login = openLogin((await newLoginClient(home)).token)
 })
+
+const domain = 'localhost'
 
 interface KeptSession {
   id: string
@@ -172,6 +179,43 @@ function openLogin(token: string) {
       return { id: sessionId, token }
     },
 
+    /** The page that adds a passkey: by the code of a link that is for this alone. */
+    async addPasskey({ id: sessionId, token: sessionToken }: KeptSession, device: Authenticator) {
+      const { session } = await sessions.getSession({ sessionId, sessionToken })
+      const { id: userId } = session!.factors!.user!
+      const medium = { case: 'returnCode' as const, value: {} }
+      const { code } = await users.createPasskeyRegistrationLink({ userId, medium })
+      recordSecret(code!.code)
+      const begun = await users.registerPasskey({ userId, code: code!, domain })
+      const { publicKey } = begun.publicKeyCredentialCreationOptions as unknown as { publicKey: CreationOptions }
+      const publicKeyCredential = device.create(publicKey) as JsonObject
+      const { passkeyId } = begun
+      await users.verifyPasskeyRegistration({ userId, passkeyId, publicKeyCredential, passkeyName: 'Linux, Firefox' })
+    },
+
+    /** The page that adds a security key. */
+    async addKey({ id: sessionId, token: sessionToken }: KeptSession, device: Authenticator) {
+      const { session } = await sessions.getSession({ sessionId, sessionToken })
+      const { id: userId } = session!.factors!.user!
+      const { u2fId, publicKeyCredentialCreationOptions: options } = await users.registerU2F({ userId, domain })
+      const { publicKey } = options as unknown as { publicKey: CreationOptions }
+      const publicKeyCredential = device.create(publicKey, { uv: false }) as JsonObject
+      await users.verifyU2FRegistration({ userId, u2fId, publicKeyCredential, tokenName: 'Linux, Firefox' })
+    },
+
+    /** The page for a passkey or a security key. */
+    async touch({ id: sessionId, token: sessionToken }: KeptSession, device: Authenticator, uv: boolean) {
+      const userVerificationRequirement = uv ? 1 : 3
+      const challenges = { webAuthN: { domain, userVerificationRequirement } }
+      const asked = await sessions.setSession({ sessionId, sessionToken, challenges, lifetime: day })
+      const options = asked.challenges!.webAuthN!.publicKeyCredentialRequestOptions
+      const { publicKey } = options as unknown as { publicKey: { challenge: string } }
+      const checks = { webAuthN: { credentialAssertionData: device.get(publicKey, { uv }) as JsonObject } }
+      const checked = await sessions.setSession({ sessionId, sessionToken, checks, lifetime: day })
+      recordSecret(checked.sessionToken)
+      return { id: sessionId, token: checked.sessionToken }
+    },
+
     /** What the application of the request gets. */
     async finish(authRequestId: string, { id, token }: KeptSession, of = application) {
       const session = { sessionId: id, sessionToken: token }
@@ -187,6 +231,18 @@ function openLogin(token: string) {
 
 async function signIn({ userName, password }: ExampleHuman): Promise<KeptSession> {
   return login.sendPassword((await login.sendLoginName(userName))!, password)
+}
+
+/** An organization with a login policy, with an application and a login application of its own. */
+async function newPlace(settings: JsonObject) {
+  const organization = await newOrganization()
+  ok(await call('UpdateLoginPolicy', { settings }, admin(organization)))
+  return {
+    organization,
+    person: await newHuman(organization, { password: unique('Password') }),
+    web: await newWebApplication(organization, await newProject(organization), onLoginPages),
+    there: openLogin((await newLoginClient(organization)).token),
+  }
 }
 
 test('a person signs in with a password', async () => {
@@ -232,12 +288,8 @@ test('and with the code of an authenticator app', async () => {
 })
 
 test('who must have a second factor and has none sets up an authenticator app there, in the same sign-in', async () => {
-  const organization = await newOrganization()
-  const settings = { forceMfa: true, secondFactors: { types: ['SECOND_FACTOR_TYPE_OTP'] } }
-  ok(await call('UpdateLoginPolicy', { settings }, admin(organization)))
-  const newcomer = await newHuman(organization, { password: unique('Password') })
-  const web = await newWebApplication(organization, await newProject(organization), onLoginPages)
-  const there = openLogin((await newLoginClient(organization)).token)
+  const types = ['SECOND_FACTOR_TYPE_OTP']
+  const { person: newcomer, web, there } = await newPlace({ forceMfa: true, secondFactors: { types } })
   const id = await beginAtLogin(web)
   const named = (await there.sendLoginName(newcomer.userName))!
   // Who has not proved the password yet sets nothing up.
@@ -248,6 +300,34 @@ test('who must have a second factor and has none sets up an authenticator app th
   await expect(there.setUpApp(begun)).rejects.toThrow('no session of the user')
   const kept = await there.sendAppCode(begun, app.generate({ timestamp: Date.now() + 30_000 }))
   expect(await there.finish(id, kept, web)).toMatchObject({ sub: newcomer.userId, amr: ['pwd', 'otp', 'mfa'] })
+})
+
+test('a person adds a passkey there, and signs in with it alone', async () => {
+  const { organization, person: newcomer, web, there } = await newPlace({ allowPasskeys: true })
+  const device = new Authenticator(inject('roster').url)
+  const named = (await there.sendLoginName(newcomer.userName))!
+  // Who has not proved the password yet adds nothing.
+  await expect(there.addPasskey(named, device)).rejects.toThrow('no session of the user')
+  await expect(there.addKey(named, device)).rejects.toThrow('no session of the user')
+  const begun = await there.sendPassword(named, newcomer.password)
+  const elsewhere = openLogin((await newLoginClient(organization)).token)
+  await expect(elsewhere.addPasskey(begun, device)).rejects.toThrow('no session of the user')
+  await there.addPasskey(begun, device)
+  const id = await beginAtLogin(web)
+  const kept = await there.touch((await there.sendLoginName(newcomer.userName))!, device, true)
+  expect(await there.finish(id, kept, web)).toMatchObject({ sub: newcomer.userId, amr: ['pop', 'user', 'mfa'] })
+})
+
+test('who must have a second factor and has none sets up a security key there, in the same sign-in', async () => {
+  const { person: newcomer, web, there } = await newPlace({ allowPasskeys: true, forceMfa: true })
+  const device = new Authenticator(inject('roster').url)
+  const id = await beginAtLogin(web)
+  const begun = await there.sendPassword((await there.sendLoginName(newcomer.userName))!, newcomer.password)
+  await there.addKey(begun, device)
+  await expect(there.addKey(begun, new Authenticator(inject('roster').url))).rejects.toThrow('no session of the user')
+  await expect(there.finish(id, begun, web)).rejects.toThrow('second factor')
+  const kept = await there.touch(begun, device, false)
+  expect(await there.finish(id, kept, web)).toMatchObject({ sub: newcomer.userId, amr: ['pwd', 'pop', 'user', 'mfa'] })
 })
 
 test('so does who names an address', async () => {

@@ -48,7 +48,8 @@ export const purposes = {
   'secret-form': { form: 'text', salted: true },
   // The challenge of a passkey: its use, five minutes, another browser, session or request.
   'secret-passkey': { form: 'text', salted: true },
-  // Its use, five tries, the next one, another address, the removal of its user.
+  // Its use, five tries, the next one of an administrator or of the same login application, another address, the removal of
+  // its user.
   'passkey-link': { form: 'code', salted: true, rows: { tries: maxWrongTries, ofUser: 10 } },
   // The next value of its browser. A browser that is brought back never gets a value that it had.
   'browser-value': { form: 'cookie', salted: true },

@@ -44,3 +44,18 @@ export function maySetUp(kinds: readonly FactorKind[], human: Human | undefined)
   const hasOne = hasSecondFactor(human) || kinds.includes('passkey')
   return isSettable && human !== undefined && !hasOne && !human.passwordByMail
 }
+
+/**
+ * Likewise a passkey or a security key, at a login application: no page of Roster sets one up in a sign-in. One that a browser
+ * made without asking, and nobody has used, is none that the person has.
+ */
+export function maySetUpPasskey(
+  kinds: readonly FactorKind[],
+  human: Human | undefined,
+  { allowPasskeys, secondFactors }: { allowPasskeys: boolean; secondFactors: readonly FactorKind[] },
+): boolean {
+  if (!human || !allowPasskeys || !secondFactors.includes('passkey') || !areSecond(kinds)) return false
+  return (
+    !hasSecondFactor(human) && !human.passwordByMail && (human.passkeys ?? []).every(({ conditional }) => conditional)
+  )
+}

@@ -3,11 +3,9 @@ import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { invalid, RosterError } from '#lib/errors'
-import { loadReads } from '#lib/eventstore/load-reads'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { coversRole } from '#lib/rpc/roles'
-import { isOpen } from '../../../organization-status.ts'
 import type { Context } from '../../context.ts'
 import { mailAddress } from '../../directory/email/address.ts'
 import { deriveCode, matchesCode, newCode } from '../../directory/email/code.ts'
@@ -17,15 +15,13 @@ import { endWithoutEvent, type KindOfMail } from '../../directory/email/mail-kin
 import { mailUses } from '../../directory/email/mail-uses.ts'
 import { isUnsent, keepUnsent } from '../../directory/email/unsent-mails.ts'
 import { humanOf, type User, type UserEvent } from '../../directory/events/user.ts'
-import { mayStillActOn } from '../../directory/may-act-on.ts'
-import { statuses } from '../../directory/organizations/statuses.ts'
 import { countTry, findCode, keepCode, type OneTimeCode } from '../../directory/secrets/one-time-codes.ts'
 import { isActive } from '../../directory/states/user-state.ts'
+import { freshFor } from '../fresh-session.ts'
+import { requireVouchedPasskey } from '../login-client-session.ts'
+import { findLinkOf, findVouchedLink, kind, purpose, vouchedPurpose } from './living-link.ts'
 import { refuseWhereNotAllowed } from './register.ts'
 
-const kind = 'passkey-link'
-/** What all of them are for. So there is one of a user. */
-const purpose = 'passkey'
 /** Seconds. */
 const lifetime = 86_400
 
@@ -33,8 +29,8 @@ export interface NewLink {
   userId: string
   /** Of the person. */
   organizationId: string
-  /** `return`: to the caller. */
-  how: 'return' | { urlTemplate: string | undefined }
+  /** `return`: to the caller. `vouched`: also, and a session at that login application vouches for each use. */
+  how: 'return' | 'vouched' | { urlTemplate: string | undefined }
 }
 
 /**
@@ -52,24 +48,27 @@ export async function createLink(context: Context, { userId, organizationId, how
       const human = humanOf(state)
       if (!isActive(state))
         throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_ACTIVE', 'The user is deactivated or locked.')
-      const isMailed = how !== 'return'
+      const isMailed = typeof how !== 'string'
       if (isMailed && !human.isVerified)
         throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_VERIFIED', 'The address of the user is not verified.')
-      const code = newCode(codeId, keys, lifetime, now)
+      const isVouched = how === 'vouched'
+      const code = newCode(codeId, keys, isVouched ? freshFor : lifetime, now)
       const { expiresAt } = code
       const seesCode = !isMailed || how.urlTemplate !== undefined
       const detail: Record<string, string> = {
         madeBy: call.caller.userId,
         email: human.email,
         ...(isMailed && how.urlTemplate && { urlTemplate: how.urlTemplate }),
+        // Where a session vouches, the code alone opens nothing.
         ...(seesCode &&
+          !isVouched &&
           !coversRole(call.caller.instanceRoles, instance.administratorRole) && { seenBy: call.caller.userId }),
       }
       const delivery = isMailed ? 'mailed' : 'returned'
       return {
         events: [{ type: 'passkey.link.created', payload: { codeId, delivery, expiresAt } }],
         writes: [
-          keepCode(keys, kind, { code, userId, purpose, detail }),
+          keepCode(keys, kind, { code, userId, purpose: isVouched ? vouchedPurpose(call) : purpose, detail }),
           ...(isMailed ? [keepUnsent({ kind, userId, codeId, expiresAt }, now)] : []),
         ],
         uses: isMailed ? mailUses(context, human.email, organizationId) : [],
@@ -78,11 +77,11 @@ export async function createLink(context: Context, { userId, organizationId, how
     },
     respond: ({ after, answer: { text, expiresAt } }) => ({
       details: details(after),
-      code: how === 'return' ? { id: codeId, code: text } : undefined,
+      code: typeof how === 'string' ? { id: codeId, code: text } : undefined,
       mail: { kind, codeId, userId, organizationId, expiresAt },
     }),
   })
-  if (how !== 'return') context.announceMail(mail)
+  if (typeof how !== 'string') context.announceMail(mail)
   return answer
 }
 
@@ -96,31 +95,16 @@ export async function openLink(
   call: Call,
 ): Promise<OneTimeCode> {
   // Without the id, which is a secret as well, nobody uses up the tries of a link.
-  if ((await findLinkOf(context, userId, call))?.code.codeId !== id) throw codeInvalid()
-  const code = await countTry(context, kind, { userId, purpose })
+  const links = await Promise.all([findLinkOf(context, userId, call), findVouchedLink(context, userId, call)])
+  const link = links.find((one) => one?.code.codeId === id)
+  if (!link) throw codeInvalid()
+  const code = await countTry(context, kind, link)
   const email = code?.detail['email'] ?? ''
   const isRight =
     code?.code.codeId === id && matchesCode(typed, deriveCode(context.keys, code.code, userId, email, kind))
   if (!code || !isRight) throw codeInvalid()
+  if (code.purpose !== purpose) await requireVouchedPasskey(context, userId, call)
   return code
-}
-
-/**
- * The living code of a user, without a try: the challenge that it led to says that it was right. It is over with another
- * address, where the organization is closed, and once the user has a role beyond those of whoever made the link, or set
- * the address: they may have seen the code.
- */
-export async function findLinkOf(context: Context, userId: string, call: Call): Promise<OneTimeCode | undefined> {
-  const { store } = context
-  const [code, user] = await Promise.all([
-    findCode(context, kind, { userId, purpose }),
-    store.load<User>('user', userId),
-  ])
-  const { email, emailSetBy } = user?.state.human ?? {}
-  if (!code || !user || !isActive(user.state) || code.detail['email'] !== email) return undefined
-  if (!isOpen({ state: (await loadReads(store, { status: statuses.key(user.organizationId) })).status.state }))
-    return undefined
-  return (await mayStillActOn(context, [code.detail['madeBy'], emailSetBy], userId, call)) ? code : undefined
 }
 
 function codeInvalid(): RosterError {

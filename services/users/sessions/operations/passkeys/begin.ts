@@ -4,10 +4,12 @@ import { PasskeyAuthenticator, type PasskeyRegistrationCode } from '#gen/roster/
 import { details } from '#lib/eventstore/aggregate'
 import { RosterError, type Violation } from '#lib/errors'
 import { permissionDenied } from '#lib/rpc/authorize'
+import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import type { User } from '../../../directory/events/user.ts'
 import { existing } from '../../../directory/states/user-state.ts'
+import { requireVouchedPasskey } from '../../login-client-session.ts'
 import type { NewFor } from '../../passkeys/register.ts'
 import { beginRegistration } from '../../passkeys/register.ts'
 import { requireFreshFactor } from '../../passkeys/fresh.ts'
@@ -33,10 +35,12 @@ export async function begin(
   { userId, code, authenticator = PasskeyAuthenticator.PASSKEY_AUTHENTICATOR_UNSPECIFIED, secondOnly }: Begun,
   call: Call,
 ): Promise<{ id: string; details: ObjectDetails; options: Record<string, unknown> }> {
-  // Without a code, everybody begins their own alone, and others learn nothing of the user.
-  if (!code && userId !== call.caller.userId) throw permissionDenied()
+  // Without a code, everybody begins their own alone, and others learn nothing of the user. A login application, to which
+  // ZITADEL gives no code for a security key, has a session of the user.
   if (code) await openLink(context, { userId, ...code }, call)
-  else await requireFreshFactor(context, call)
+  else if (userId === call.caller.userId) await requireFreshFactor(context, call)
+  else if (secondOnly && isLoginClient(call)) await requireVouchedPasskey(context, userId, call)
+  else throw permissionDenied()
   const user = await context.store.load<User>('user', userId)
   if (!existing(user?.state).human)
     throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has passkeys.')
@@ -45,6 +49,11 @@ export async function begin(
   const attachment = attachments[authenticator]
   const options = await beginRegistration(context, user!, binding, { secondOnly, attachment })
   return { id: passkeyId, details: details(user!), options: { publicKey: options } }
+}
+
+/** Whether it signs people in on pages of its own. */
+export function isLoginClient({ caller }: Pick<Call, 'caller'>): boolean {
+  return holds(caller, 'session.write')
 }
 
 /** Whoever ends it must be who began it. */

@@ -2,10 +2,11 @@ import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import type { OneTimeCode } from '../../../directory/secrets/one-time-codes.ts'
-import { findLinkOf } from '../../passkeys/link.ts'
+import { requireVouchedPasskey } from '../../login-client-session.ts'
+import { findLinkOf, findVouchedLink } from '../../passkeys/living-link.ts'
 import { refusalOf, refused } from '../../factors/passkey/ceremony.ts'
 import { finishRegistration } from '../../passkeys/register.ts'
-import { bindingOf } from './begin.ts'
+import { bindingOf, isLoginClient } from './begin.ts'
 
 interface Finished {
   userId: string
@@ -15,30 +16,44 @@ interface Finished {
   secondOnly: boolean
 }
 
-/** Adds a passkey that a program began. Where the caller is another user, that was by a link. */
+/** Adds a passkey that a program began. Where the caller is another user, that was by a link, or by a session that vouches. */
 export async function finish(
   context: Context,
   { userId, passkeyId, credential, name, secondOnly }: Finished,
   call: Call,
 ): Promise<{ details: ObjectDetails }> {
-  const isOwn = call.caller.userId === userId
-  const add = (code: OneTimeCode | undefined) => {
+  for await (const code of begunBy(context, { userId, secondOnly }, call)) {
     const binding = bindingOf({ userId, passkeyId, codeId: code?.code.codeId, secondOnly }, call)
-    return finishRegistration(
-      context,
-      { userId, credential: JSON.stringify(credential), name, binding, secondOnly, code, isOwn: true },
-      call,
-    )
+    const made = { userId, credential: JSON.stringify(credential), name, binding, secondOnly, code, isOwn: true }
+    try {
+      const { details } = await finishRegistration(context, made, call)
+      return { details }
+    } catch (error) {
+      // It may have been begun in another way.
+      if (refusalOf(error) !== 'late') throw error
+    }
   }
-  const code = secondOnly ? undefined : await findLinkOf(context, userId, call)
-  if (!isOwn && !code) throw refused('late')
-  try {
-    const { details } = await add(code)
-    return { details }
-  } catch (error) {
-    // There is a link, but this one was begun without it.
-    if (!(isOwn && code && refusalOf(error) === 'late')) throw error
-    const { details } = await add(undefined)
-    return { details }
+  throw refused('late')
+}
+
+/** How this caller may have begun it: by each of these links; undefined: without one. */
+async function* begunBy(
+  context: Context,
+  { userId, secondOnly }: Pick<Finished, 'userId' | 'secondOnly'>,
+  call: Call,
+): AsyncGenerator<OneTimeCode | undefined> {
+  const isOwn = call.caller.userId === userId
+  const [link, vouched] = secondOnly
+    ? []
+    : await Promise.all([findLinkOf(context, userId, call), findVouchedLink(context, userId, call)])
+  if (link) yield link
+  if (vouched) {
+    await requireVouchedPasskey(context, userId, call)
+    yield vouched
+  }
+  if (isOwn) yield undefined
+  if (!isOwn && secondOnly && isLoginClient(call)) {
+    await requireVouchedPasskey(context, userId, call)
+    yield undefined
   }
 }
