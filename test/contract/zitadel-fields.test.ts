@@ -9,7 +9,7 @@ const own = [...registry.files].filter(({ name }) => name.startsWith('zitadel/')
 const published = new Map<string, Described>()
 beforeAll(async () => {
   for (const one of (await publishedFiles()).flatMap(describedIn)) published.set(one.typeName, one)
-})
+}, 60_000)
 
 // What ZITADEL has, and its package of npm does not yet: compared by hand with its Go module (v3.26.1).
 const unpublished = [
