@@ -30,7 +30,15 @@ export function SignIn({ user }: { user: UsersUser }) {
           query={found}
           empty={words.noFactors}
           columns={[
-            { label: words.factors, cell: ({ type = 'FACTOR_TYPE_UNSPECIFIED' }) => factorNames[type] ?? type },
+            {
+              label: words.factors,
+              cell: ({ type = 'FACTOR_TYPE_UNSPECIFIED' }) => (
+                <>
+                  {factorNames[type] ?? type}
+                  {type === 'FACTOR_TYPE_PASSWORD' && user.human?.passwordChangeRequired && <> ({words.mustChange})</>}
+                </>
+              ),
+            },
             { label: words.added, cell: ({ creationDate }) => <Time at={creationDate} never="" /> },
             {
               label: words.lastUse,

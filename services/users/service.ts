@@ -74,6 +74,7 @@ import { endMySession } from './pages/account/end-my-session.ts'
 import { proveMyEmail } from './pages/account/prove-my-email.ts'
 import { removeMe } from './pages/account/remove-me.ts'
 import { showTakeBack, takeBackEmail } from './pages/account/take-back-email.ts'
+import { chooseNewPassword } from './pages/operations/choose-new-password.ts'
 import { finishRecovery } from './pages/operations/finish-recovery.ts'
 import { finishRegistration } from './pages/operations/finish-registration.ts'
 import { recover } from './pages/operations/recover.ts'
@@ -178,7 +179,7 @@ import { restoreUser } from './directory/operations/user/restore-user.ts'
 import { revokeToken } from './openid/operations/revoke-token.ts'
 import { setDPoP } from './openid/operations/set-dpop.ts'
 import { setEmail } from './directory/operations/user/set-email.ts'
-import { setPassword } from './directory/operations/password/set-password.ts'
+import { setPassword } from './sessions/operations/set-password.ts'
 import { showSignOut } from './pages/operations/show-sign-out.ts'
 import { signOut } from './pages/operations/sign-out.ts'
 import { signLogoutToken } from './internal/sign-logout-token.ts'
@@ -377,6 +378,7 @@ const users: StoringService<Config, Context> = {
         recover,
         showRecovery,
         finishRecovery,
+        chooseNewPassword,
         showInvitation,
         openInvitation,
         acceptInvitation,

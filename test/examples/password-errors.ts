@@ -53,6 +53,24 @@ export const passwordErrors: ErrorCase[] = [
     (world) => ({ ...set(world.unverified.userId), currentPassword: wrong }),
     { fields: ['currentPassword'] },
   ),
+  fails(
+    'SetPassword',
+    { reason: 'PASSWORD_UNCHANGED', code: 3, http: 400 },
+    'the present password must change, and the new one is the same',
+    ({ handed: { userId, password } }) => ({ userId, newPassword: { password }, currentPassword: password }),
+    { fields: ['newPassword.password'] },
+  ),
+  fails(
+    'SetPassword',
+    invalid,
+    'whoever proves the present one wants another change',
+    ({ handed: { userId, password: currentPassword } }) => ({
+      userId,
+      newPassword: { ...newPassword, changeRequired: true },
+      currentPassword,
+    }),
+    { fields: ['newPassword.changeRequired'] },
+  ),
   fails('SetPassword', notFound('USER_NOT_FOUND'), 'the user is unknown', () => set('unknown')),
   fails('SetPassword', precondition('NOT_A_HUMAN'), 'the user is a machine', ({ machineId }) => set(machineId)),
   fails('UpdateMyPassword', invalid, 'nothing is sent', () => ({}), {

@@ -44,7 +44,7 @@ export interface ExampleHuman {
 /** Adds a human. Default: a verified address, and no password, because hashing one takes long. */
 export async function newHuman(
   organization: string,
-  { verification = { isVerified: true }, password, ...chosen }: NewHuman = {},
+  { verification = { isVerified: true }, password, passwordChangeRequired = false, ...chosen }: NewHuman = {},
 ): Promise<ExampleHuman> {
   const userName = chosen.userName ?? unique('human')
   const email = chosen.email ?? uniqueEmail()
@@ -56,7 +56,7 @@ export async function newHuman(
         ...(chosen.userId !== undefined && { userId: chosen.userId }),
         profile: { ...profile, ...chosen.profile },
         email: { email, ...verification },
-        ...(password !== undefined && { password }),
+        ...(password !== undefined && { password, passwordChangeRequired }),
       },
       admin(organization),
     ),
@@ -69,6 +69,7 @@ interface NewHuman {
   userName?: string
   email?: string
   password?: string
+  passwordChangeRequired?: boolean
   profile?: JsonObject
   /** A member of the oneof; `{}` for none. */
   verification?: JsonObject

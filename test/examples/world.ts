@@ -21,6 +21,7 @@ export async function buildWorld() {
     machineId,
     human: await newHuman(home),
     unverified: await newHuman(home, { verification: { returnCode: {} } }),
+    handed: await newHuman(home, { password: unique('Handed'), passwordChangeRequired: true }),
     stranger: await newHuman(abroad),
     manager: await newMember(home, ['ORG_USER_MANAGER']),
     owner: await newMember(home, ['ORG_OWNER']),

@@ -32,6 +32,8 @@ export interface Equal {
   paging: number
   means: string
   defaultFrom: string
+  sets: string
+  orAs: string
 }
 
 /**
@@ -74,7 +76,7 @@ function planField(making: Making, field: DescField, own: DescMessage): Entry[] 
   const equal = equalOf(field)
   const entry: Entry = { field, means: meaningOf(equal), path: [], inner: undefined, equal }
   if (entry.means !== 'field') return [entry]
-  const path = equal.as === '.' ? [] : findPath(own, equal.as || field.name)
+  const path = equal.as === '.' ? [] : (findPath(own, equal.as || field.name) ?? findOther(own, equal))
   if (!path && equal.whereThere) return making.way === 'request' ? [{ ...entry, means: 'nothing' }] : []
   if (!path) throw new Error(`${nameOf(field)} has no equal in ${own.typeName}`)
   const target = path.at(-1)
@@ -83,6 +85,8 @@ function planField(making: Making, field: DescField, own: DescMessage): Entry[] 
     if (!field.message || (field.fieldKind === 'list' && making.way === 'answer')) throw unlike()
     return [{ ...entry, inner: planMessage(making, field.message, own) }]
   }
+  if (equal.sets && !findPath(own, equal.sets))
+    throw new Error(`${nameOf(field)} sets what ${own.typeName} does not have`)
   if ((field.fieldKind === 'list') !== (target.fieldKind === 'list') || kindOf(field) !== kindOf(target)) throw unlike()
   if (field.enum) checkEnums(making.way, field.enum, target.enum!)
   const isSame = field.message?.typeName === target.message?.typeName
@@ -95,6 +99,10 @@ function meaningOf({ withoutEffect, refused, actingOrganization, paging }: Equal
   if (withoutEffect) return 'nothing'
   if (actingOrganization) return 'organization'
   return (['field', 'offset', 'limit', 'total'] as const)[paging]!
+}
+
+function findOther(own: DescMessage, { orAs }: Equal): DescField[] | undefined {
+  return orAs === '' ? undefined : findPath(own, orAs)
 }
 
 /** The fields of a path such as `name.text`; undefined where the message has no such path. */

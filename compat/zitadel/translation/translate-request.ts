@@ -107,6 +107,8 @@ function set(work: Work, { field, path, inner, equal }: Entry, from: ReflectMess
     fill(work, inner, value as ReflectMessage, made, `${at}.`)
     return made
   }
+  const also = equal.sets && findPath(to.desc, equal.sets)
+  if (also) descend(to, also).set(also.at(-1)!, true)
   if (field.fieldKind !== 'list') return place.set(target, translate(from.get(field), name))
   const list = place.get(target as DescField & { fieldKind: 'list' })
   let index = 0

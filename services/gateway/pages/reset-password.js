@@ -94,7 +94,7 @@ runFormPage({
   },
   refused({ details = [] }) {
     const is = (expected) => details.some(({ reason }) => reason === expected)
-    if (is('PASSWORD_TOO_COMMON')) return { wrong: 'common', field: 'password' }
+    if (is('PASSWORD_TOO_COMMON') || is('PASSWORD_UNCHANGED')) return { wrong: 'common', field: 'password' }
     return is('VALIDATION_FAILED') ? { wrong: 'short', field: 'password' } : { wrong: 'wrong', field: 'code' }
   },
 })

@@ -1,4 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import { hashToken } from '../directory/tokens/token.ts'
+import { authenticate } from '../internal/authenticate.ts'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { openUsers, serveDomains, type TestUsers } from '../testing/test-users.ts'
@@ -16,8 +19,9 @@ import {
 } from './factors/testing/second-factors.ts'
 import { createSession } from './operations/create-session.ts'
 import { deleteSession } from './operations/delete-session.ts'
-import { addOTPEmail } from './operations/otp-email.ts'
+import { addOTPEmail, removeOTPEmail } from './operations/otp-email.ts'
 import { registerTOTP } from './operations/register-totp.ts'
+import { setPassword } from './operations/set-password.ts'
 import { setSession } from './operations/set-session.ts'
 import { verifyTOTPRegistration } from './operations/verify-totp-registration.ts'
 
@@ -54,6 +58,8 @@ async function sendPassword({ userName }: Person, { sessionId, sessionToken }: S
 
 const register = (person: Person, login = byLogin()) => registerTOTP.handle(users, { userId: person.userId }, login)
 const setUp = (person: Person, login?: ReturnType<typeof byLogin>) => reasonOf(register(person, login))
+const holder = ({ sessionToken }: Pick<Session, 'sessionToken'>) =>
+  reasonOf(authenticate(users, { tokenHash: hashToken(sessionToken) }, call()))
 const notFresh = 'FACTOR_NOT_FRESH'
 
 test('who must have a second factor and has none sets up an app at a login application, in the same sign-in', async () => {
@@ -132,4 +138,34 @@ test('a session that a mailed code began adds nothing, until another factor of t
   const { sessionToken } = whole
   expect(await reasonOf(set(users, { ...begun, sessionToken }, { totpCode: await app.code(1) }))).toBe('in')
   expect(await reasonOf(addOTPEmail.handle(users, person, byLogin()))).toBe('in')
+})
+
+test('a password that somebody else set is changed at the login application whose session lacks that alone, and goes on', async () => {
+  await setPolicy(users, {}, 'acme')
+  const person = await newPerson(users)
+  const { userId, userName } = person
+  const choose = (password: string, login = byLogin(), more: { changeRequired?: boolean } = {}) =>
+    reasonOf(setPassword.handle(users, { userId, newPassword: { password, ...more } }, login))
+  // Nobody else set it.
+  await sendPassword(person, await begin(person))
+  const refused = [await choose('of the login application')]
+  const handed = { password: `${userName}-password`, changeRequired: true }
+  await setPassword.handle(users, { userId, newPassword: handed }, call())
+  refused.push(await choose('without a session'))
+  const begun = await sendPassword(person, await begin(person))
+  expect(begun.missingFactors).toEqual([AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_PASSWORD])
+  refused.push(await choose('at another one', byLogin('other login')))
+  refused.push(await choose('to be changed once more', byLogin(), { changeRequired: true }))
+  await addOTPEmail.handle(users, person, call())
+  refused.push(await choose('without the second factor'))
+  await removeOTPEmail.handle(users, person, call())
+  await shiftClock(users.sql, '11 minutes')
+  refused.push(await choose('too late'))
+  await shiftClock(users.sql, '0')
+  expect(refused).toEqual(Array(6).fill(notFresh))
+  expect(await choose(handed.password)).toBe('PASSWORD_UNCHANGED')
+  expect(await holder(begun)).toBe('TOKEN_INVALID')
+  expect(await choose('chosen by the person')).toBe('in')
+  expect(await holder(begun)).toBe('in')
+  expect(await choose('and once more')).toBe(notFresh)
 })

@@ -59,26 +59,50 @@ async function requireSessionThere(
   call: Call,
   mayLack: (missing: FactorKind[], human: Human | undefined, policy: PersonPolicy) => boolean,
 ): Promise<OwnSession> {
-  const notFresh = new RosterError(
-    'FAILED_PRECONDITION',
-    'FACTOR_NOT_FRESH',
-    'The login application has no session of the user whose first factor was checked within the last ten minutes, and which lacks nothing that the user has.',
-  )
-  if (!user?.state.human) throw notFresh
+  if (!user?.state.human) throw notVouched()
   const { id: userId, organizationId } = user
   const policy = await loadPersonPolicy(context, { userId, organizationId }, call)
   for (const { id, state, now } of await findSessions(context, userId, call.caller.userId)) {
-    const last = lastFirstFactor(checkedAt(state))
-    const isFresh = last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
-    if (!isFresh || state.ended || !outlives(user.state, id, state.signOuts ?? 0)) continue
+    if (!isFresh(state, now) || state.ended || !outlives(user.state, id, state.signOuts ?? 0)) continue
     const checked = checkedFactors(state)
     if (checked.some(({ kind }) => kind === 'mailed-code') && provedMailboxAlone(user.state.human, checked)) continue
     // A trusted browser stands in for nothing here.
     const [missing] = missingFactors(policy, ownFactors(user.state.human), checkedAt(state), { now })
-    if (!missing || (areSecond(missing) && mayLack(missing, user.state.human, policy)))
+    const mayBeLacked =
+      missing && missing !== 'new-password' && areSecond(missing) && mayLack(missing, user.state.human, policy)
+    if (!missing || mayBeLacked)
       return { hasSecond: checked.some(({ kind }) => factorKinds[kind].second !== undefined) }
   }
-  throw notFresh
+  throw notVouched()
+}
+
+/**
+ * The id of a session of the user that began at the login application which asks, and lacks nothing but another password: its
+ * first factor was checked of late. FAILED_PRECONDITION FACTOR_NOT_FRESH where there is none.
+ */
+export async function sessionThatMustChange(context: Context, userId: string, call: Call): Promise<string> {
+  const user = await context.store.load<User>('user', userId)
+  if (!user) throw notVouched()
+  const policy = await loadPersonPolicy(context, { userId, organizationId: user.organizationId }, call)
+  for (const { id, state, now } of await findSessions(context, userId, call.caller.userId)) {
+    if (!isFresh(state, now) || state.ended || !outlives(user.state, id, state.signOuts ?? 0)) continue
+    const [missing] = missingFactors(policy, ownFactors(user.state.human), checkedAt(state), { now })
+    if (missing === 'new-password') return id
+  }
+  throw notVouched()
+}
+
+function isFresh(session: Session, now: Date): boolean {
+  const last = lastFirstFactor(checkedAt(session))
+  return last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
+}
+
+export function notVouched(): RosterError {
+  return new RosterError(
+    'FAILED_PRECONDITION',
+    'FACTOR_NOT_FRESH',
+    'The login application has no session of the user whose first factor was checked within the last ten minutes, and which lacks nothing that the user has.',
+  )
 }
 
 /** Of a user who does not exist, only a caller with the permission everywhere learns that. */

@@ -28,7 +28,10 @@ export async function isComplete(
   return session !== undefined && missingMethods(policy, user, session.state, session.readAt).length === 0
 }
 
-/** What is missing of a session, of which one is asked for next: of those that serve, what the user can prove. */
+/**
+ * What is missing of a session, of which one is asked for next: of those that serve, what the user can prove. A password
+ * that was checked is missing where another one must be chosen.
+ */
 export function missingMethods(
   policy: PersonPolicy,
   user: User,
@@ -37,6 +40,7 @@ export function missingMethods(
 ): AuthenticationMethodType[] {
   const standsIn = standsFor(user.human, session.trustId, policy)
   const [missing = []] = missingFactors(policy, ownFactors(user.human), checkedAt(session), { now, standsIn })
+  if (missing === 'new-password') return [factorKinds.password.method]
   const ready = provable(missing, user, policy)
   return (ready.length > 0 ? ready : missing).map((kind) => factorKinds[kind].method)
 }

@@ -1,7 +1,7 @@
 import { admin, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { authorizePath, callbackOf, formOf, redeem, type Shown } from '../../examples/sign-in.ts'
 import { readPage } from '../../examples/sign-in-kinds.ts'
-import { call } from '../clients/encodings.ts'
+import { call, recordSecret } from '../clients/encodings.ts'
 import { codeCount, mailTo } from '../mailbox.ts'
 import { type Browser, enter, registerableNames, returnUri, type Stage } from './stage.ts'
 
@@ -65,6 +65,20 @@ export const pageDoors: Record<string, PageDoor> = {
       const page = await browser.submit(asked, { action: 'sign-in', login_name, password })
       const { code } = await mailTo(email, before + 1)
       return formOn(page, { action: 'check', code })
+    },
+  },
+  ChooseNewPassword: {
+    isForPartial: true,
+    async prepare(stage) {
+      const { browser, own, person } = stage
+      const password = unique('Handed')
+      recordSecret(password)
+      const newPassword = { password, changeRequired: true }
+      ok(await call('SetPassword', { userId: person.userId, newPassword }, admin()))
+      const asked = await browser.visit(authorizePath(own, { prompt: 'login' }))
+      stage.former = browser.cookie()
+      const page = await browser.submit(asked, { action: 'sign-in', login_name: person.userName, password })
+      return formOn(page, { action: 'set', password: person.password })
     },
   },
   ChooseAccount: {

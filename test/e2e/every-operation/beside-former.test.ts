@@ -79,6 +79,7 @@ const forms: Record<string, Record<string, string>> = {
   ChangeMyRecoveryCodes: { action: 'make' },
   ChangeMyTOTP: { action: 'begin' },
   CheckCode: { action: 'check' },
+  ChooseNewPassword: { action: 'set' },
   CheckPasskey: { action: 'sign-in' },
   Decide: { action: 'allow' },
   DownloadMyData: {},

@@ -7,6 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { newApplication } from '../../examples/applications.ts'
 import { type ExampleHuman, newHuman, newOrganization, unique } from '../../examples/people.ts'
+import { recordSecret } from '../clients/encodings.ts'
 import { newProject } from '../../examples/projects.ts'
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
@@ -143,6 +144,52 @@ describe.skipIf(missing)(`in Chromium without script${missing ? ' (skipped: ther
     }, apart)
     await page.getByRole('heading', { name: 'Allow access?' }).waitFor()
     await page.context().close()
+  })
+
+  test('whose password somebody else set chooses another one on the way to the application, and nothing else opens before', async () => {
+    const handed = unique('Handed')
+    const lin = await newHuman(ada.organization, { password: handed, passwordChangeRequired: true })
+    const page = await open(request())
+    await signIn(page, handed, lin)
+    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+    const other = await page.context().newPage()
+    await other.goto(`${url}/ui/account`)
+    await other.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+    const enter = async (at: Page, password: string) => {
+      // As a browser without its rules.
+      await at.locator('#password').evaluate('(field) => field.removeAttribute("minlength")')
+      await at.getByLabel('New password').fill(password)
+      await at.keyboard.press('Enter')
+    }
+    for (const [password, said] of [
+      ['short', 'Please choose a password of 8 to 200 characters.'],
+      ['password', 'too easy to guess'],
+      [handed, 'the password that you have now'],
+    ]) {
+      await enter(page, password!)
+      await page.getByRole('alert').getByText(said!).waitFor()
+    }
+    const own = unique('Own')
+    recordSecret(own)
+    await enter(page, own)
+    await page.getByRole('heading', { name: 'Allow access?' }).waitFor()
+    await page.goBack()
+    await page.goForward()
+    await page.getByRole('button', { name: 'Allow', exact: true }).click()
+    await page.getByText('arrived').waitFor()
+    expect(answers.splice(0)).toMatchObject([{ code: expect.any(String) as string }])
+    // The other tab sets no second one.
+    await enter(other, unique('Other'))
+    await other.waitForURL('**/ui/account')
+    await other.context().close()
+    const later = await open(request({ prompt: 'login' }))
+    await signIn(later, handed, lin)
+    await later.getByRole('alert').getByText('do not match').waitFor()
+    await later.getByLabel('Password').fill(own)
+    await later.keyboard.press('Enter')
+    await later.getByText('arrived').waitFor()
+    expect(answers.splice(0)).toMatchObject([{ code: expect.any(String) as string }])
+    await later.context().close()
   })
 
   test('who cancels goes back only by a link', async () => {

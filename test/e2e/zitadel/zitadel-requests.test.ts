@@ -7,6 +7,8 @@ import {
   AddOrgMemberRequestSchema,
   AddProjectRequestSchema,
   AddProjectResponseSchema,
+  ImportHumanUserRequestSchema,
+  SetHumanPasswordRequestSchema,
   UpdateProjectRequestSchema,
 } from '@zitadel/proto/zitadel/management_pb.js'
 import {
@@ -82,7 +84,7 @@ describe.each(fewerOf(1, ways))('a request in ZITADEL’s words over %s:', (_, s
     ])
     const { fields, reason } = facts(await send(`${users}/AddHumanUser`, bytes, by(manager.token)))
     expect(reason).toBe('FIELD_UNSUPPORTED')
-    expect(fields.toSorted()).toEqual(['6', '99', 'password.2'])
+    expect(fields.toSorted()).toEqual(['6', '99'])
   })
 
   test('and unknown fields within a time', async () => {
@@ -253,4 +255,53 @@ describe.each(fewerOf(1, ways))('a request in ZITADEL’s words over %s:', (_, s
       expect([path, error?.code, error?.message]).toEqual([path, 12, text])
     }
   })
+})
+
+test('a password must change as ZITADEL has it, by each method that sets one', async () => {
+  const [, send] = ways[0]!
+  const password = 'Handed-Over-1'
+  const own = {
+    profile: { givenName: 'A', familyName: 'L' },
+    email: { email: '', verification: { case: 'isVerified', value: true } },
+  } as const
+  const v2 = (changeRequired: boolean) => {
+    const email = { ...own.email, email: uniqueEmail() }
+    const passwordType = { case: 'password', value: { password, changeRequired } } as const
+    return { ...own, email, passwordType }
+  }
+  const user2 = (changeRequired: boolean) =>
+    ({ organizationId: home, userType: { case: 'human', value: v2(changeRequired) } }) as const
+  const idOf = ({ bytes }: Sent) => fromBinary(CreateUserResponseSchema, bytes!).id
+  const mustChange = async (userId: string) => {
+    const { human } = (await getUser(userId)) as { human: { passwordChangeRequired?: boolean } }
+    return human.passwordChangeRequired === true
+  }
+  const sent: [boolean, string, Uint8Array][] = [
+    [true, `${users}/AddHumanUser`, bytesOf(AddHumanUserRequestSchema, v2(true))],
+    [false, `${users}/AddHumanUser`, bytesOf(AddHumanUserRequestSchema, v2(false))],
+    [true, `${users}/CreateUser`, bytesOf(CreateUserRequestSchema, user2(true))],
+    [true, `${management}/AddHumanUser`, bytesOf(AddHumanV1, { ...human(unique('h')), initialPassword: password })],
+    [
+      true,
+      `${management}/ImportHumanUser`,
+      bytesOf(ImportHumanUserRequestSchema, { ...human(unique('h')), password, passwordChangeRequired: true }),
+    ],
+    [
+      false,
+      `${management}/ImportHumanUser`,
+      bytesOf(ImportHumanUserRequestSchema, { ...human(unique('h')), password }),
+    ],
+  ]
+  const userIds: string[] = []
+  for (const [expected, path, bytes] of sent) {
+    const userId = idOf(await send(path, bytes, by(manager.token)))
+    userIds.push(userId)
+    expect([path, await mustChange(userId)]).toEqual([path, expected])
+  }
+  const set = async (more: { noChangeRequired?: boolean }) => {
+    const bytes = bytesOf(SetHumanPasswordRequestSchema, { userId: userIds[0]!, password, ...more })
+    expect(facts(await send(`${management}/SetHumanPassword`, bytes, by(manager.token))).code).toBe(0)
+    return mustChange(userIds[0]!)
+  }
+  expect([await set({ noChangeRequired: true }), await set({})]).toEqual([false, true])
 })

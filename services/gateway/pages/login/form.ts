@@ -25,6 +25,7 @@ export function form(
     | '/registration/code'
     | '/recovery'
     | '/recovery/code'
+    | '/new-password'
     | '/invitation'
     | '/decision'
     | '/sign-out',

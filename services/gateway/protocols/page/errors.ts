@@ -64,6 +64,7 @@ const byReason: Record<string, NoticeKey> = {
   REQUEST_TOO_LARGE: 'tooLarge',
   HEADERS_TOO_LARGE: 'tooLarge',
   PASSWORD_TOO_COMMON: 'passwordCommon',
+  PASSWORD_UNCHANGED: 'passwordCommon',
 }
 
 const byCode: Partial<Record<number, NoticeKey>> = {

@@ -19,6 +19,7 @@ import { checkLocation } from '../../pages/login/location.ts'
 import { mailedCodePage } from '../../pages/login/mailed-code.ts'
 import { noAccessPage } from '../../pages/login/no-access.ts'
 import { noticePage } from '../../pages/login/notice.ts'
+import { newPasswordPage } from '../../pages/login/new-password.ts'
 import { recoveryCodePage, recoveryPage, recoveryPasskeyPage } from '../../pages/login/recovery.ts'
 import { passkeyLinkPage } from '../../pages/login/passkey-link.ts'
 import { passkeyOfferPage } from '../../pages/login/passkey-offer.ts'
@@ -91,6 +92,8 @@ function replyOf(
       return toReply(recoveryCodePage(shown, answer.value))
     case 'recoveryPasskey':
       return toReply(recoveryPasskeyPage(shown, answer.value))
+    case 'newPassword':
+      return toReply(newPasswordPage(shown, answer.value))
     case 'invitationLink':
       return toReply(invitationLinkPage(language, organizationId, answer.value))
     case 'invitation':

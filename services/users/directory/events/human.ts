@@ -15,11 +15,19 @@ export type HumanEvent =
         vouchedOn?: VouchedOn
         codeId?: string
         setBy?: string
+        /** As of password.changed. */
+        passwordChangeRequired?: true
       }
     }
   | { type: 'profile.changed'; payload: Profile }
-  /** `codeId`: the code that proved the right to it; `byMail`: it was mailed. `keptSessionId`: the session that set it. */
-  | { type: 'password.changed'; payload: { codeId?: string; byMail?: true; keptSessionId?: string } }
+  /**
+   * `codeId`: the code that proved the right to it; `byMail`: it was mailed. `keptSessionId`: the session that set it.
+   * `changeRequired`: somebody else set it, and the person has to choose another one.
+   */
+  | {
+      type: 'password.changed'
+      payload: { codeId?: string; byMail?: true; keptSessionId?: string; changeRequired?: true }
+    }
   | { type: 'browser.trusted'; payload: { trustId: string; kind: SecondFactorKind; days: number; sessionId: string } }
   | { type: 'browser.distrusted'; payload: { trustId: string } }
   | { type: 'factor.added' | 'factor.removed' | 'factor.unlocked'; payload: { kind: SecondFactorKind } }
@@ -141,6 +149,8 @@ export interface Human {
   passkeyRecoveries?: number
   /** The mailbox alone proved the right to the present password. */
   passwordByMail?: true | undefined
+  /** Somebody else set the present password, and a sign-in by it asks for another one. */
+  passwordMustChange?: true | undefined
   /** Those that the user is asked for, whatever the policy. Missing: none. */
   secondFactors?: SecondFactorKind[]
   /** How often each was added: another number means another secret. */
@@ -183,6 +193,9 @@ function evolved(human: Human, event: HumanEvent, at: Date): Human {
         // Its code may still prove the address.
         ...(human.invite && { invite: undefined }),
         ...((human.passwordByMail || event.payload.byMail) && { passwordByMail: event.payload.byMail }),
+        ...((human.passwordMustChange || event.payload.changeRequired) && {
+          passwordMustChange: event.payload.changeRequired,
+        }),
       }
     case 'factor.added':
       return withFactor(human, event.payload.kind)

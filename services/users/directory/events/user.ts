@@ -50,8 +50,16 @@ const gone: User = { userName: '', removed: true }
 
 export function evolveUser(user: User | undefined, event: UserEvent, at: Date): User {
   if (event.type === 'human.added') {
-    const { userName, profile, email, isVerified, codeId, setBy } = event.payload
-    const human = { profile, email, isVerified, ...(setBy && { emailSetBy: setBy }), ownChanges: [], resends: [] }
+    const { userName, profile, email, isVerified, codeId, setBy, passwordChangeRequired } = event.payload
+    const human = {
+      profile,
+      email,
+      isVerified,
+      ...(setBy && { emailSetBy: setBy }),
+      ...(passwordChangeRequired && { passwordMustChange: passwordChangeRequired }),
+      ownChanges: [],
+      resends: [],
+    }
     return { userName, ...(codeId !== undefined && { nameIsMade: true }), human }
   }
   if (event.type === 'machine.added') {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { RosterError } from '#lib/errors'
+import { invalid, RosterError } from '#lib/errors'
 import { type Aggregate, type AggregateKey, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { ReadBy } from '#lib/eventstore/reads'
@@ -26,12 +26,14 @@ import { storePassword } from './store-password.ts'
 
 /**
  * A proof that the caller may change a password: the present one, in a field of the request; a code; or that the caller's
- * session has a factor that `judge` found to be fresh.
+ * session has a factor that `judge` found to be fresh. `must-change`: and the user still
+ * has to choose another one; else `gone`.
  */
 export type PasswordProof =
   | { kind: 'password'; password: string; field: string }
   | { kind: 'code'; code: string }
   | { kind: 'fresh-factor' }
+  | { kind: 'must-change'; gone: Error }
 
 /** A change of a password, and the proof for it. Without one, the caller has permission. */
 export interface PasswordChange {
@@ -40,17 +42,21 @@ export interface PasswordChange {
   /** That holds the new password. */
   field: string
   proof?: PasswordProof | undefined
+  /** The user has to choose another one. Without a proof alone. */
+  changeRequired?: boolean
+  /** The session that goes on. Default: that of the user who calls. */
+  kept?: string
 }
 
 /**
  * Changes the password of a human. The user's sessions end, except the one that the user calls with, and so do all
  * authorizations, except those that began with that one. The errors of
- * the proof come first: `countTry` or `proveCurrentPassword`. Then those of `refuseWeakPassword`, NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION
- * NOT_A_HUMAN.
+ * the proof come first: `countTry` or `proveCurrentPassword`. Then those of `refuseWeakPassword`, INVALID_ARGUMENT
+ * PASSWORD_UNCHANGED where the user must choose another one, NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION NOT_A_HUMAN.
  */
 export async function changePassword(
   context: Context,
-  { userId, newPassword, field, proof }: PasswordChange,
+  { userId, newPassword, field, proof, changeRequired = false, kept: named }: PasswordChange,
   call: Call,
 ): Promise<{ details: ObjectDetails }> {
   const { reads, holds } = await prove(context, userId, proof, call)
@@ -59,10 +65,15 @@ export async function changePassword(
   const user = await context.store.load<User>('user', userId)
   refuseWeakPassword(newPassword, field, { ...user?.state?.human, userName: user?.state?.userName })
   const lane = caller.userId || (networkOf(clientAddress) ?? clientAddress)
+  const present = (await findUserById(context, userId))?.hash ?? null
+  // Whoever set it knows it.
+  const isChosen = proof !== undefined && user?.state.human?.passwordMustChange === true
+  if (isChosen && (await context.passwordHashes.verify(newPassword, present, { lane, preferred: true, deadline })))
+    throw invalid([{ field, description: 'is the present password, which must change' }], 'PASSWORD_UNCHANGED')
   const hash = await context.passwordHashes.hash(newPassword, { lane, deadline })
-  const kept = caller.userId === userId ? caller.sessionId : ''
+  const kept = named ?? (caller.userId === userId ? caller.sessionId : '')
   const keptSessionId = await sessionToKeep(context, kept)
-  const hadOne = ((await findUserById(context, userId))?.hash ?? null) !== null
+  const hadOne = present !== null
   const mailId = randomUUID()
   const change = (isTold: boolean): Promise<{ details: ObjectDetails; mail: Mail | undefined }> =>
     context.store.execute({
@@ -80,7 +91,11 @@ export async function changePassword(
           events: [
             {
               type: 'password.changed',
-              payload: { ...proved, ...(keptSessionId !== undefined && { keptSessionId }) },
+              payload: {
+                ...proved,
+                ...(keptSessionId !== undefined && { keptSessionId }),
+                ...(changeRequired && { changeRequired: true as const }),
+              },
             },
             ...(address ? [provedBy(address)] : []),
           ],
@@ -128,6 +143,7 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
     reads: {},
     holds(user) {
       if (proof?.kind === 'password' && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
+      if (proof?.kind === 'must-change' && !user?.human?.passwordMustChange) throw proof.gone
       // What the present password was proved by, it proves.
       return proof && user?.human?.passwordByMail ? { byMail: true } : {}
     },

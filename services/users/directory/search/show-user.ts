@@ -15,7 +15,11 @@ export function showUser(aggregate: Existing<User>): UserMessage {
     type: human
       ? {
           $case: 'human',
-          value: { profile: human.profile, email: { email: human.email, isVerified: human.isVerified } },
+          value: {
+            profile: human.profile,
+            email: { email: human.email, isVerified: human.isVerified },
+            passwordChangeRequired: human.passwordMustChange === true,
+          },
         }
       : machine && { $case: 'machine', value: { ...machine, dpopRequired: machine.dpopRequired ?? false } },
     factors: [],

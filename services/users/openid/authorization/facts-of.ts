@@ -79,6 +79,7 @@ export function factsFrom(
       isActive: isActive(user),
       secondFactors: own.demanded,
       furtherFactors: own.further,
+      passwordMustChange: own.passwordMustChange,
       can: {
         prove: secondFactors.filter((kind) => factorKinds[kind].second!.isReady(user, policy)),
         // Whom a mailed code lets in adds nothing by that.

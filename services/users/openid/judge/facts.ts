@@ -25,6 +25,8 @@ export interface Facts {
         secondFactors: readonly SecondFactorKind[]
         /** They serve, too, where a second factor is demanded. Missing: none. */
         furtherFactors?: readonly SecondFactorKind[]
+        /** Somebody else set the password. Missing: nobody did. */
+        passwordMustChange?: boolean | undefined
         /**
          * The second factors that the user can prove now, or set up in a sign-in, and whether a passkey of the user opens
          * sessions. Missing: none.

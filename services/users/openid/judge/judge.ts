@@ -14,6 +14,7 @@ import {
 } from './authentication-context.ts'
 import { isConsole } from '../applications/console-application.ts'
 import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
+import { freshFor } from '../../sessions/fresh-session.ts'
 import { factorKinds, firstFactors } from '../../sessions/factors/kinds.ts'
 import {
   type CheckedFactor,
@@ -60,6 +61,7 @@ export type Lack =
   | { what: 'factor' | 'fresh-factor'; kinds: readonly FactorKind[]; acr?: undefined }
   | ContextLack
   | UnmetContext
+  | { what: 'new-password' }
   | { what: 'consent'; scopes: readonly string[] }
 
 export interface ShutOut {
@@ -105,13 +107,15 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
   // What an application has already goes on, however old its factors are.
   const beside = { now: isNew ? now : undefined, standsIn: standIn(isNew, facts, application) }
-  const ofPolicy = factorsOf(facts, facts.user, factors, beside)
+  const { ofPolicy, newPassword } = factorsOf(facts, facts.user, factors, beside)
   const recent = factors.filter(({ stale = false }) => !stale)
   const missing: Lack[] = [
     ...selectAccount(request),
     ...ofPolicy,
     ...(isNew ? maxAge(factors, request!, { ...facts.policy, kept: session!.kept }, now) : []),
     ...(request?.acr ? acrValuesOf(stage, { ...facts, user: facts.user }, recent, ofPolicy) : []),
+    ...(newPassword && isNew ? freshPassword(factors, now) : []),
+    ...(newPassword ? [{ what: 'new-password' as const }] : []),
     ...consented.lacks,
   ]
   const [first, ...others] = missing
@@ -155,11 +159,21 @@ function standIn(isNew: boolean, { session, authorization, request }: Facts, app
 
 function factorsOf(
   { policy }: Facts,
-  { secondFactors: demanded, furtherFactors: further = [] }: NonNullable<Facts['user']>,
+  { secondFactors: demanded, furtherFactors: further = [], passwordMustChange }: NonNullable<Facts['user']>,
   checked: readonly CheckedFactor[],
   beside: Parameters<typeof missingFactors>[3],
-): Lack[] {
-  return missingFactors(policy, { demanded, further }, checked, beside).map((kinds) => ({ what: 'factor', kinds }))
+): { ofPolicy: Lack[]; newPassword: boolean } {
+  const missing = missingFactors(policy, { demanded, further, passwordMustChange }, checked, beside)
+  return {
+    ofPolicy: missing.flatMap((kinds) => (kinds === 'new-password' ? [] : [{ what: 'factor' as const, kinds }])),
+    newPassword: missing.includes('new-password'),
+  }
+}
+
+// Whoever finds the browser later knows no password, and chooses none.
+function freshPassword(factors: readonly CheckedFactor[], now: Date): Lack[] {
+  const isFresh = factors.some(({ kind, at }) => kind === 'password' && now.getTime() - at.getTime() <= freshFor * 1000)
+  return isFresh ? [] : [{ what: 'fresh-factor', kinds: ['password'] }]
 }
 
 // `acr_values`, and `acr` of `claims`. A login application sees to what is only to be tried.

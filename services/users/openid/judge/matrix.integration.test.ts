@@ -1,10 +1,13 @@
+import { NewPasswordError } from '#gen/roster/users/v1/sign_in_service'
+import type { User, UserEvent } from '../../directory/events/user.ts'
+import { signIn } from '../../sessions/factors/testing/second-factors.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OIDCAuthMethodType } from '#gen/roster/grants/v1/application_service'
-import { allow, closeWorld, openWorld, users } from '../../sessions/factors/passkey/testing/world.ts'
+import { allow, call, closeWorld, openWorld, users } from '../../sessions/factors/passkey/testing/world.ts'
 import { noteApplication, told } from '../authorization/testing/visitors.ts'
 import { ofBrowsers, ofPrograms, silently } from './testing/doors.ts'
 import { give } from './testing/people.ts'
-import { later, signedIn, signInTrusted } from './testing/sign-ins.ts'
+import { later, scope, signedIn, signInTrusted } from './testing/sign-ins.ts'
 import {
   baseOf,
   checked,
@@ -83,3 +86,49 @@ test.each(checked)(
     }
   },
 )
+
+test('a password that somebody else set is missing at each door, until the person has chosen another one', async () => {
+  await later()
+  const { state } = await signedIn('password')
+  const { userId, userName } = state.person
+  state.codes.push(told(await silently(state))['code']!)
+  const [kept] = await users.sql<{ id: string }[]>`
+    select session_id as id from tokens where user_id = ${userId} and session_id not in ('', ${state.session.sessionId})
+      and authorization_id is null
+  `
+  // As nobody can make it: with it, all that began before ends.
+  const changed = {
+    type: 'password.changed' as const,
+    payload: { changeRequired: true as const, keptSessionId: kept!.id },
+  }
+  await users.store.execute<User, UserEvent, undefined, void>({
+    aggregate: { type: 'user', id: userId },
+    call: call(),
+    decide: () => ({ events: [changed], answer: undefined }),
+    respond: () => undefined,
+  })
+  state.session = await signIn(users, state.person)
+  for (const [door, tried] of Object.entries(tries)) {
+    const { shut } = doors.get(door)!
+    const asks = shut === 'asks' ? 'new password' : 'password'
+    const outcome = shut.startsWith('asks') ? { asks } : shut
+    expect({ door, outcome: await tried(state) }).toEqual({ door, outcome })
+  }
+  const come = async () => state.browser.follow(await state.browser.authorize({ clientId: state.clientId, scope }))
+  expect((await come()).answer).toMatchObject({ $case: 'newPassword' })
+  // Who finds the browser later knows no password.
+  for (let minute = 0; minute < 11; minute++) await later()
+  const stale = await come()
+  expect(stale.answer).toMatchObject({ $case: 'signIn' })
+  const asked = await state.browser.signIn(stale, userName)
+  const choose = (password: string) => state.browser.choosePassword(asked, password)
+  const { NEW_PASSWORD_ERROR_INVALID, NEW_PASSWORD_ERROR_TOO_COMMON, NEW_PASSWORD_ERROR_UNCHANGED } = NewPasswordError
+  for (const [password, error] of [
+    ['short', NEW_PASSWORD_ERROR_INVALID],
+    ['password', NEW_PASSWORD_ERROR_TOO_COMMON],
+    [`${userName}-password`, NEW_PASSWORD_ERROR_UNCHANGED],
+  ] as const)
+    expect((await choose(password)).answer).toMatchObject({ $case: 'newPassword', value: { error } })
+  expect(told(await choose(`${userName}-another`))).toHaveProperty('code')
+  expect(await ofPrograms['a refresh token']!(state)).toBe('tokens')
+})

@@ -361,7 +361,7 @@ describe('it ends', () => {
       ({ userId }) =>
         setPassword.handle(
           users,
-          { userId, newPassword: { password: 'another-password', changeRequired: false } } as never,
+          { userId, newPassword: { password: 'another-password', changeRequired: false } },
           callIn('acme'),
         ),
     ],

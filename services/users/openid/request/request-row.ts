@@ -4,6 +4,7 @@ import { v7 as uuid } from 'uuid'
 import type {
   CodeError,
   InvitationError,
+  NewPasswordError,
   RecoveryError,
   RegistrationError,
   SignInError,
@@ -86,6 +87,8 @@ export interface Progress {
   offer?: { challenge: string; conditional: boolean } | 'failed' | undefined
   /** The code of a second factor was mailed, and what was wrong with the last one. */
   code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined } | undefined
+  /** What was wrong with the password that takes the place of one that must be changed. */
+  newPassword?: { error: NewPasswordError; retryAt?: string } | undefined
   /** The code that a right password gave, and when, RFC 3339: the same password gets it again. */
   given?: { code: string; at: string }
   /** The person chose the account for this request. */

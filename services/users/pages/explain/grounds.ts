@@ -91,6 +91,8 @@ function lackOf(lack: Lack, facts: Facts): Found {
     case 'fresh-factor':
       if (lack.acr) return { reason: SignInReason.SIGN_IN_REASON_CONTEXT, kinds: lack.kinds }
       return { reason: SignInReason.SIGN_IN_REASON_FRESH_FACTOR, object: sessionOf(facts), kinds: lack.kinds }
+    case 'new-password':
+      return { reason: SignInReason.SIGN_IN_REASON_NEW_PASSWORD, object: { type: 'user', id: facts.user!.id } }
     case 'consent': {
       const { application, user } = facts
       const object = consentKey(application!.id, user!.id)

@@ -49,6 +49,8 @@ export const sentences = {
     'There were too many wrong codes since the last right one. An administrator can unlock the user.',
   [SignInReason.SIGN_IN_REASON_PASSKEY_OTHER_DOMAIN]:
     'The passkeys of the user were made for another domain, and none of them serves.',
+  [SignInReason.SIGN_IN_REASON_NEW_PASSWORD]:
+    'Somebody else set the password of the user, who has to choose another one in the sign-in.',
 } as const
 
 /** Who demands a second factor. */

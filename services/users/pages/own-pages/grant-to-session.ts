@@ -88,6 +88,8 @@ function refusal(lacking: Missing | ShutOut): RosterError {
     case 'fresh-factor':
     case 'unmet-context':
       return factorRequired()
+    case 'new-password':
+      return factorRequired('The person has to choose another password first: somebody else set the present one.')
     case 'consent':
       return consentRequired(`The person has to allow the application: ${lack.scopes.join(' ') || 'its first use'}.`)
     case 'click':
@@ -97,12 +99,8 @@ function refusal(lacking: Missing | ShutOut): RosterError {
   }
 }
 
-function factorRequired(): RosterError {
-  return new RosterError(
-    'FAILED_PRECONDITION',
-    'FACTOR_REQUIRED',
-    'The password, or a second factor, has to be checked first.',
-  )
+function factorRequired(message = 'The password, or a second factor, has to be checked first.'): RosterError {
+  return new RosterError('FAILED_PRECONDITION', 'FACTOR_REQUIRED', message)
 }
 
 function consentRequired(message: string): RosterError {

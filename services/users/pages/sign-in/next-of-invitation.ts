@@ -12,6 +12,7 @@ import type { FactorKind } from '../../sessions/events/session.ts'
 import { areSecond } from '../../sessions/factors/asked-first.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { signInPage } from './pages.ts'
+import { newPasswordPage } from './new-password-page.ts'
 import type { RequestState } from './request-state.ts'
 import { invitationOver, invitationPage, invitedUserPage } from './invitation-page.ts'
 import { findInvited } from '../invitation/invited.ts'
@@ -44,6 +45,7 @@ export async function nextOfInvitation(
   // The second factor of the person who has just entered the password.
   if (person && lack?.what === 'factor' && areSecond(lack.kinds) && row.userId === holderId)
     return factorPage(lack.kinds, person)
+  if (person && lack?.what === 'new-password' && row.userId === holderId) return newPasswordPage(row, person, now)
   const isOther = people.length > 0 && row.progress.error === undefined
   return signInPage(row, now, isOther ? SignInError.SIGN_IN_ERROR_INVITED_PERSON : undefined)
 }

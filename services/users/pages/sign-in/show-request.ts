@@ -39,6 +39,7 @@ import { requestFacts } from '../../openid/request/request-facts.ts'
 import { closeRequest, type RequestRow } from '../../openid/request/request-row.ts'
 import { type RequestState, requestStateOf } from './request-state.ts'
 import { wayBack } from './way-back.ts'
+import { newPasswordPage } from './new-password-page.ts'
 import { offerPasskey } from './passkey-offer.ts'
 import { invitationPrompt } from './invitation-passkey.ts'
 import { landingOf, nextOfInvitation, showAccepted } from './next-of-invitation.ts'
@@ -119,6 +120,7 @@ const withForm = [
   'recovery',
   'recoveryCode',
   'recoveryPasskey',
+  'newPassword',
   'passkeyOffer',
   'invitation',
   'consent',
@@ -289,6 +291,8 @@ function askFor(
       return factorPage(context, lack.kinds, { row, now }, chosen)
     case 'fresh-factor':
       return lack.acr ? factorPage(context, lack.kinds, { row, now }, chosen) : signInPage(row, now, undefined, chosen)
+    case 'new-password':
+      return newPasswordPage(row, chosen, now)
     case 'unmet-context':
       return refuse(context, row, { fault: 'unmet_authentication_requirements' })
     case 'consent':

@@ -118,7 +118,7 @@ test.each([
     (userId: string) =>
       setPassword.handle(
         users,
-        { userId, newPassword: { password: 'another password', changeRequired: false } } as never,
+        { userId, newPassword: { password: 'another password', changeRequired: false } },
         callIn('acme'),
       ),
   ],

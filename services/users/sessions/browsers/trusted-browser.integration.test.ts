@@ -153,7 +153,7 @@ test.each<[string, (own: Person) => Promise<unknown>]>([
     ({ userId, userName }) =>
       setPassword.handle(
         users,
-        { userId, newPassword: { password: `${userName}-password`, changeRequired: false } } as never,
+        { userId, newPassword: { password: `${userName}-password`, changeRequired: false } },
         call(),
       ),
   ],

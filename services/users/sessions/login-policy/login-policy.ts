@@ -95,6 +95,8 @@ export interface OwnFactors {
   demanded: readonly SecondFactorKind[]
   /** These serve, too, where a second factor is demanded. */
   further: readonly SecondFactorKind[]
+  /** Somebody else set the password. Missing: nobody did. */
+  passwordMustChange?: boolean | undefined
 }
 
 /**
@@ -103,13 +105,19 @@ export interface OwnFactors {
  * nobody has used, is not.
  */
 export function ownFactors(human: Human | undefined): OwnFactors {
-  const { secondFactors: demanded = [], passkeys = [] } = human ?? {}
-  if (passkeys.some(({ secondOnly }) => secondOnly)) return { demanded: ['passkey', ...demanded], further: [] }
-  return { demanded, further: passkeys.some(({ conditional }) => !conditional) ? ['passkey'] : [] }
+  const { secondFactors: demanded = [], passkeys = [], passwordMustChange = false } = human ?? {}
+  if (passkeys.some(({ secondOnly }) => secondOnly))
+    return { demanded: ['passkey', ...demanded], further: [], passwordMustChange }
+  const further = passkeys.some(({ conditional }) => !conditional) ? ['passkey' as const] : []
+  return { demanded, further, passwordMustChange }
 }
 
+/** Kinds of which one suffices; or another password, in place of one that somebody else set. */
+export type Lacking = FactorKind[] | 'new-password'
+
 /**
- * What is still to be checked, in the order in which pages ask: of each list, one kind suffices. A user with second
+ * What is still to be checked, in the order in which pages ask: of each list, one kind suffices. Where the password that
+ * opened the session was set by somebody else, another one comes last, once all is proved. A user with second
  * factors of their own is asked for one of them, whatever the policy. A passkey opens a session where its authenticator
  * made sure of the person, and is two factors then. `now`: where a second factor is asked for again after a time. Without
  * it, it counts however old it is, as in what an application has already. `standsIn`: the second factor for which a trusted
@@ -120,7 +128,7 @@ export function missingFactors(
   own: OwnFactors,
   checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at'>[],
   { now, standsIn }: { now?: Date | undefined; standsIn?: FactorKind | undefined } = {},
-): FactorKind[][] {
+): Lacking[] {
   const isWithin = (lifetime: number, { at }: (typeof checked)[number]) =>
     !now || now.getTime() - at.getTime() <= lifetime * 1000
   const young = checked.filter((factor) => isWithin(policy.secondFactorCheckLifetime, factor))
@@ -138,7 +146,9 @@ export function missingFactors(
   const isPassed = second.some(
     (kind) => kind === standsIn || young.some((factor) => factor.kind === kind && isSecond(factor)),
   )
-  return second.length === 0 || isPassed ? first : [...first, second]
+  // Who comes by a passkey or a mailed code does not use it.
+  const isUsed = own.passwordMustChange === true && policy.factors.includes('password') && isChecked('password')
+  return [...first, ...(second.length === 0 || isPassed ? [] : [second]), ...(isUsed ? ['new-password' as const] : [])]
 }
 
 type Demands = Pick<

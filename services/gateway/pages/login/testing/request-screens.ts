@@ -41,6 +41,11 @@ export const requestScreens: Record<string, JsonObject> = {
     ...withForm,
     recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200, error: 'RECOVERY_ERROR_PASSWORD_INVALID' },
   },
+  'new password': { ...withForm, newPassword: { loginName: 'ada', passwordMin: 8, passwordMax: 200 } },
+  'new password, the same': {
+    ...withForm,
+    newPassword: { loginName: 'ada', passwordMin: 8, passwordMax: 200, error: 'NEW_PASSWORD_ERROR_UNCHANGED' },
+  },
   'link of an invitation': { invitationLink: { invitationId: 'i1' } },
   'link of an invitation, wrong code': { invitationLink: { invitationId: 'i1', problem: 'code' } },
   invitation: { ...withForm, invitation: invited },

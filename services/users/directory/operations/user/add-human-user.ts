@@ -6,7 +6,7 @@ import type { Command, Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { coversRole } from '#lib/rpc/roles'
-import { isBesideFormer } from '#lib/schema/releases'
+import { isBesideFormer, refuseBesideFormer } from '#lib/schema/releases'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../../context.ts'
 import { checkAddress } from '../../email/address.ts'
@@ -32,6 +32,7 @@ export const addHumanUser = {
     const { userName, email, profile } = request
     if (request.password !== undefined)
       refuseWeakPassword(request.password, 'password', { userName, email: email?.email, profile })
+    if (mustChange(request)) await refuseBesideFormer(context.sql)
     const passwordHash =
       request.password === undefined
         ? undefined
@@ -40,6 +41,10 @@ export const addHumanUser = {
     const mayInvite = !(await isBesideFormer(context.sql))
     return context.store.execute(createHuman(context, request, call, { vouch, mayInvite, passwordHash }))
   },
+}
+
+function mustChange({ password, passwordChangeRequired }: AddHumanUserRequest): boolean {
+  return password !== undefined && passwordChangeRequired === true
 }
 
 /** The problems of a new human that the contract does not declare. `prefix` is the path to the human. */
@@ -104,6 +109,7 @@ function decide(
       // Nobody becomes more powerful than who has this role. Otherwise all whom the first administrator added would recover
       // nothing once that one has gone.
       ...(!coversRole(caller.instanceRoles, instance.administratorRole) && { setBy: caller.userId }),
+      ...(mustChange(request) && { passwordChangeRequired: true }),
     },
   }
   const requested = code && codeRequested(code, 'creation', { callerId: caller.userId, userId: user.id, vouchedOn })

@@ -17,6 +17,8 @@ function askedAt({ answer }: PageAnswer): string {
       return 'passkey'
     case 'code':
       return helpsNobody.has(answer.value.error) ? 'help' : 'mail'
+    case 'newPassword':
+      return 'new password'
     case 'totpSetUp':
       return helpsNobody.has(answer.value.error) ? 'help' : 'app'
     case 'factorCode':

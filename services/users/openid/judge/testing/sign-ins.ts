@@ -9,6 +9,7 @@ import { keepLoginAddresses } from '../../../directory/login-names/login-address
 import { findCode } from '../../../directory/secrets/one-time-codes.ts'
 import { addInvitation } from '../../../pages/invitation/add-invitation.ts'
 import { acceptInvitation } from '../../../pages/operations/accept-invitation.ts'
+import { chooseNewPassword } from '../../../pages/operations/choose-new-password.ts'
 import { checkCode } from '../../../pages/operations/check-code.ts'
 import { openInvitation } from '../../../pages/operations/open-invitation.ts'
 import { Forgetful } from '../../../pages/recovery/testing/forgetful.ts'
@@ -47,6 +48,11 @@ export class Visitor extends Holder {
     const usual = { code: '', action: 'check', factor: '', trusts: '' }
     const request = { ...usual, ...given, browser: this.cookie, requestId, formToken, trust: this.trust }
     return this.follow(this.keep(await checkCode(this.users, request, this.call())))
+  }
+
+  async choosePassword({ requestId, formToken }: PageAnswer, password: string): Promise<PageAnswer> {
+    const request = { browser: this.cookie, requestId, formToken, password, action: 'set' }
+    return this.follow(this.keep(await chooseNewPassword(this.users, request, this.call())))
   }
 
   async open({ id: invitationId, code }: Link): Promise<PageAnswer> {

@@ -225,7 +225,7 @@ describe('a session by the API', () => {
     // An administrator sets one.
     await setPassword.handle(
       users,
-      { ...renewed(userId), newPassword: { password: 'another password', changeRequired: false } } as never,
+      { ...renewed(userId), newPassword: { password: 'another password', changeRequired: false } },
       call(),
     )
     const again = await signIn(person, 'another password')
