@@ -2,6 +2,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/database/database'
 import type { Happened } from '#lib/outbox/announcer'
 import { everybodyOf } from '#lib/events/hints'
+import { projectApplicationCredentials } from './search/application-credential-rows.ts'
 import { projectApplication } from './search/application-rows.ts'
 import { projectOrganization } from './search/organization-rows.ts'
 import { projectProjectGrant } from './search/project-grant-rows.ts'
@@ -28,7 +29,10 @@ export function project({ before, after }: { before: Aggregate; after: Aggregate
     case 'user_grant':
       return projectUserGrant(before as Aggregate<UserGrant>, after as Aggregate<UserGrant>)
     case 'application':
-      return projectApplication(before as Aggregate<Application>, after as Aggregate<Application>)
+      return [
+        ...projectApplication(before as Aggregate<Application>, after as Aggregate<Application>),
+        ...projectApplicationCredentials(before as Aggregate<Application>, after as Aggregate<Application>),
+      ]
     default:
       return []
   }

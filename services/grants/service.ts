@@ -29,6 +29,10 @@ import { reactivateApplication } from './operations/application/reactivate-appli
 import { removeApplication } from './operations/application/remove-application.ts'
 import { generateClientSecret } from './operations/application/generate-client-secret.ts'
 import { addClientSecret } from './operations/application/add-client-secret.ts'
+import { listApplicationChanges } from './operations/change/list-application-changes.ts'
+import { listProjectChanges } from './operations/change/list-project-changes.ts'
+import { listEndingApplicationCredentials } from './operations/credential/list-ending-application-credentials.ts'
+import { searchMyProjects } from './operations/project/search-my-projects.ts'
 import { listClientSecrets } from './operations/application/list-client-secrets.ts'
 import { setClientSecretExpiration } from './operations/application/set-client-secret-expiration.ts'
 import { removeClientSecret } from './operations/application/remove-client-secret.ts'
@@ -165,6 +169,8 @@ const grants: StoringService<Config, Context> = {
       addProjectRole,
       addProjectGrant,
       getProject,
+      listProjectChanges,
+      searchMyProjects,
       searchProjects,
       updateProject,
       deactivateProject,
@@ -200,6 +206,8 @@ const grants: StoringService<Config, Context> = {
       removeApplication,
       generateClientSecret,
       addClientSecret,
+      listApplicationChanges,
+      listEndingApplicationCredentials,
       listClientSecrets,
       setClientSecretExpiration,
       removeClientSecret,

@@ -32,6 +32,7 @@ export interface Context {
   log: Log
   afterResponse: AfterResponse
   secretUses: SecretUses
+  credentialUses: CredentialUses
   failureCounts: FailureCounts
   arrivals: Arrivals
   /** Locks a user whose password was wrong too often in a row, where the policy says so. After the answer. */
@@ -87,6 +88,20 @@ export type RefusalCause = 'redirect-uri' | 'parameter' | 'person' | 'client' | 
 export interface SecretUses {
   /** The use is stored some seconds later, so that no answer waits for it. */
   note(applicationId: string, secretId: string): void
+}
+
+/** Notes when machines last used which of their credentials. */
+export interface CredentialUses {
+  /** The use is stored some seconds later, so that no answer waits for it. */
+  note(use: CredentialUse): void
+}
+
+export interface CredentialUse {
+  credentialId: string
+  kind: 'pat' | 'key' | 'secret'
+  userId: string
+  organizationId: string
+  expiresAt?: string | Date | null | undefined
 }
 
 /** The keys that access tokens are signed with. */

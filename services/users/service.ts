@@ -142,6 +142,7 @@ import { searchUsers } from './directory/operations/find/search-users.ts'
 import { introspectToken } from './openid/operations/introspect-token.ts'
 import { issueToken } from './openid/operations/issue-token.ts'
 import { listSigningKeys } from './openid/operations/list-signing-keys.ts'
+import { listEndingCredentials } from './directory/operations/credential/list-ending-credentials.ts'
 import { listMachineKeys } from './directory/operations/credential/list-machine-keys.ts'
 import { getMachineKey } from './directory/operations/credential/get-machine-key.ts'
 import { listMachineSecrets } from './directory/operations/credential/list-machine-secrets.ts'
@@ -218,6 +219,7 @@ import { openArrivals } from './openid/arrivals/arrivals.ts'
 import { openFailureCounts } from './directory/passwords/failure-counts.ts'
 import { openPasswordHashes } from './directory/passwords/stored-hashes.ts'
 import { openSecretUses } from './openid/clients/secret-uses.ts'
+import { openCredentialUses } from './directory/machine-credentials/credential-uses.ts'
 import { openAfterResponse } from './after-response.ts'
 import { model } from './model.ts'
 import { callerChangedBy } from './caller-changed-by.ts'
@@ -236,6 +238,7 @@ const users: StoringService<Config, Context> = {
     const idTokenKeys = await untilReachable(nats.waits, () => openIdTokenKeys(sql, keys, config, log))
     const afterResponse = openAfterResponse(log)
     const secretUses = openSecretUses(sql, log)
+    const credentialUses = openCredentialUses(sql, log)
     const failureCounts = openFailureCounts(sql, config, log)
     const arrivals = openArrivals(sql, log)
     const passwordHashes = await untilReachable(nats.waits, () => openPasswordHashes(sql, config))
@@ -257,6 +260,7 @@ const users: StoringService<Config, Context> = {
       log,
       afterResponse,
       secretUses,
+      credentialUses,
       failureCounts,
       arrivals,
       lockAfterWrong: (user, requestId) => lockAfterWrong(context, user, requestId),
@@ -285,6 +289,7 @@ const users: StoringService<Config, Context> = {
       idTokenKeys,
       afterResponse,
       secretUses,
+      credentialUses,
       failureCounts,
       arrivals,
       rolesElsewhere,
@@ -475,6 +480,7 @@ const users: StoringService<Config, Context> = {
       getPersonalAccessToken,
       removePersonalAccessToken,
       addMachineKey,
+      listEndingCredentials,
       listMachineKeys,
       getMachineKey,
       removeMachineKey,

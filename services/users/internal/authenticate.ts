@@ -9,6 +9,7 @@ import type { Context } from '../context.ts'
 import { isConsole } from '../openid/applications/console-application.ts'
 import { readScope } from '../openid/tokens/scope.ts'
 import { isComplete } from '../sessions/session-tokens.ts'
+import { noteUse } from '../directory/machine-credentials/credential-uses.ts'
 import { type FoundToken, findStored } from '../directory/tokens/token.ts'
 
 export async function authenticate(
@@ -26,6 +27,7 @@ export async function authenticate(
     const what = stored?.over === 'expired' ? 'has expired' : 'is not valid'
     throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', `The bearer token ${what}.`)
   }
+  noteUse(context, token)
   const { userId, organizationId, human, sessionId, expiresAt, access, scope = access?.scope } = token
   const forProject = access !== undefined && readScope(access.scope).projectId !== undefined
   return {

@@ -23,6 +23,7 @@ import { openFailureCounts } from '../directory/passwords/failure-counts.ts'
 import { openPasswordHashes } from '../directory/passwords/stored-hashes.ts'
 import { openArrivals } from '../openid/arrivals/arrivals.ts'
 import { openSecretUses } from '../openid/clients/secret-uses.ts'
+import { openCredentialUses } from '../directory/machine-credentials/credential-uses.ts'
 import { openAfterResponse } from '../after-response.ts'
 import { openIdTokenKeys } from '../openid/tokens/keys/id-token-keys.ts'
 import { openSigningKeys } from '../openid/tokens/keys/signing-keys.ts'
@@ -59,6 +60,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const idTokenKeys = await openIdTokenKeys(sql, config.ROSTER_ENCRYPTION_KEY, config, silent)
   const afterResponse = openAfterResponse(silent)
   const secretUses = openSecretUses(sql, silent)
+  const credentialUses = openCredentialUses(sql, silent)
   const failureCounts = openFailureCounts(sql, config, silent)
   const arrivals = openArrivals(sql, silent)
   const passwordHashes = await openPasswordHashes(sql, config)
@@ -75,6 +77,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     log: silent,
     afterResponse,
     secretUses,
+    credentialUses,
     failureCounts,
     arrivals,
     lockAfterWrong: (user, requestId) => lockAfterWrong({ config, sql, store, grants }, user, requestId),
@@ -86,6 +89,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     async stop() {
       await afterResponse.stop()
       await secretUses.stop()
+      await credentialUses.stop()
       await failureCounts.stop()
       await arrivals.stop()
       signingKeys.stop()

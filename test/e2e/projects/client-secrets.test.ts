@@ -112,6 +112,40 @@ describe.each(over('grpc'))('secrets of an application over $encoding:', ({ call
     expect(await used()).toEqual([''])
   })
 
+  test('secrets and keys that end within some days are listed for the organization, the soonest first', async () => {
+    const client = await newApplication(home, projectId)
+    const api = await newSigningApi(home, projectId)
+    const [{ secretId: lasting }] = await listed(client)
+    const inDays = (days: number) => inSeconds(days * 86_400)
+    const secret = await act('AddClientSecret', client, { expirationDate: inDays(20) })
+    const key = await act('AddApplicationKey', api, { expirationDate: inDays(10) })
+    const ending = async (days = 0, caller = admin(home)) =>
+      (ok(await call('ListEndingApplicationCredentials', { days }, caller)).credentials ?? []).filter(
+        ({ appId }: any) => appId === client.appId || appId === api.appId,
+      )
+    const name = expect.any(String)
+    const rows = [
+      { projectId, appId: api.appId, name, type: 'APPLICATION_CREDENTIAL_TYPE_KEY', credentialId: key.keyId },
+      {
+        projectId,
+        appId: client.appId,
+        name,
+        type: 'APPLICATION_CREDENTIAL_TYPE_SECRET',
+        credentialId: secret.secretId,
+      },
+    ].map((row) => ({ ...row, expirationDate: expect.any(String) }))
+    expect(await ending()).toEqual(rows)
+    expect(await ending(15)).toEqual(rows.slice(0, 1))
+    expect(await ending(0, admin(await newOrganization()))).toEqual([])
+    await act('SetClientSecretExpiration', client, { secretId: lasting, expirationDate: inDays(5) })
+    await act('RemoveClientSecret', client, { secretId: secret.secretId })
+    expect((await ending()).map((row: any) => row.credentialId)).toEqual([lasting, key.keyId])
+    await act('RemoveApplication', client)
+    expect((await ending()).map((row: any) => row.credentialId)).toEqual([key.keyId])
+    const invalid = await call('ListEndingApplicationCredentials', { days: -1 }, admin(home))
+    expect(factsOf(invalid)).toMatchObject({ code: 3, fields: ['days'] })
+  })
+
   test('only with a role on the instance one is added to an application that acts in Roster, or kept longer', async () => {
     const { token } = await newMember(home, ['ORG_OWNER'])
     const client = await newApplication(home, projectId, { rosterApi: true })

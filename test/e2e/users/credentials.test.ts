@@ -2,6 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { inSeconds, newSignedInMachine } from '../../examples/machines.ts'
+import {
+  assertion,
+  assertionType,
+  basic,
+  clientCredentials,
+  newKey,
+  sendForm,
+  tokenPath,
+} from '../../examples/oauth.ts'
 import { admin, getUser, newMachine, newMember, newOrganization, ok } from '../../examples/people.ts'
 import { factsOf } from '../clients/call.ts'
 import { call as json, over } from '../clients/encodings.ts'
@@ -175,6 +184,74 @@ describe('the number of credentials is limited', () => {
     ok(await json('RemoveMachineSecret', { userId, secretId: old.secretId }, { token }))
     const { secrets } = ok(await json('ListMachineSecrets', { userId }, { token }))
     expect(secrets.map((secret: any) => secret.secretId)).toEqual([next.secretId])
+  })
+})
+
+test('each credential shows the hour of its last use, and none before', async () => {
+  const userId = await newMachine(home)
+  const pat = ok(await json('AddPersonalAccessToken', { userId }, owner))
+  const { keyId, key } = await newKey(userId)
+  const { clientSecret } = ok(await json('AddMachineSecret', { userId }, owner))
+  for (const { add, id } of kinds) if (id !== 'keyId') ok(await json(add, { userId }, owner))
+  const lastUses = async () =>
+    Object.fromEntries(
+      await Promise.all(
+        kinds.map(async ({ list, all }) => {
+          const listed = ok(await json(list, { userId }, owner))[all]
+          return [all, listed.map((one: any) => one.lastUseDate ?? 'never')]
+        }),
+      ),
+    )
+  expect(await lastUses()).toEqual({ tokens: ['never', 'never'], keys: ['never'], secrets: ['never', 'never'] })
+  ok(await json('GetUser', { userId }, { token: pat.token }))
+  await sendForm(tokenPath, { grant_type: clientCredentials }, { headers: basic(userId, 'wrong') })
+  await sendForm(tokenPath, { grant_type: clientCredentials }, { headers: basic(userId, clientSecret) })
+  const signed = await assertion({ userId, keyId, algorithm: 'ES256', key })
+  await sendForm(tokenPath, {
+    grant_type: clientCredentials,
+    client_assertion: signed,
+    client_assertion_type: assertionType,
+  })
+  const hour = expect.stringMatching(/:00:00Z$/)
+  await expect
+    .poll(lastUses, { timeout: 15_000, interval: 200 })
+    .toEqual({ tokens: [hour, 'never'], keys: [hour], secrets: [hour, 'never'] })
+  const { token } = ok(await json('GetPersonalAccessToken', { userId, tokenId: pat.tokenId }, owner))
+  expect(Math.abs(Date.now() - Date.parse(token.lastUseDate))).toBeLessThan(2 * 3_600_000)
+})
+
+test('those that end within some days are listed, the soonest first, with those of removed machines and others left out', async () => {
+  const organization = await newOrganization()
+  const [one, other, gone] = await Promise.all([1, 2, 3].map(() => newMachine(organization)))
+  const inDays = (days: number) => inSeconds(days * 86_400)
+  const add = async (operation: (typeof kinds)[number]['add'], userId: string | undefined, days?: number) =>
+    ok(await json(operation, { userId: userId!, ...(days && { expirationDate: inDays(days) }) }, admin(organization)))
+  const { secretId } = await add('AddMachineSecret', one, 20)
+  const { tokenId } = await add('AddPersonalAccessToken', other, 3)
+  const { keyId } = await add('AddMachineKey', one, 29)
+  const { tokenId: later } = await add('AddPersonalAccessToken', one, 40)
+  await add('AddPersonalAccessToken', one)
+  const { secretId: removed } = await add('AddMachineSecret', one, 5)
+  await add('AddPersonalAccessToken', gone, 7)
+  ok(await json('RemoveMachineSecret', { userId: one!, secretId: removed }, admin(organization)))
+  ok(await json('DeleteUser', { userId: gone! }, admin(organization)))
+  const ending = async (days?: number) =>
+    ok(await json('ListEndingCredentials', { ...(days && { days }) }, admin(organization))).credentials
+  expect(await ending()).toEqual([
+    { userId: other, type: 'MACHINE_CREDENTIAL_TYPE_PERSONAL_ACCESS_TOKEN', credentialId: tokenId, expirationDate: expect.any(String) }, // prettier-ignore
+    { userId: one, type: 'MACHINE_CREDENTIAL_TYPE_SECRET', credentialId: secretId, expirationDate: expect.any(String) },
+    { userId: one, type: 'MACHINE_CREDENTIAL_TYPE_KEY', credentialId: keyId, expirationDate: expect.any(String) },
+  ])
+  expect((await ending(60)).map((credential: any) => credential.credentialId)).toEqual([
+    tokenId,
+    secretId,
+    keyId,
+    later,
+  ])
+  expect(ok(await json('ListEndingCredentials', {}, admin(await newOrganization()))).credentials ?? []).toEqual([])
+  expect(factsOf(await json('ListEndingCredentials', { days: 367 }, admin(home)))).toMatchObject({
+    code: 3,
+    fields: ['days'],
   })
 })
 

@@ -12,7 +12,7 @@ test('each table that names a user is in the list of those that hold a person, o
   const schema = readFileSync(new URL('../../migrations/schema.txt', import.meta.url), 'utf8')
   const tables = [...schema.matchAll(/^column (\w+)\.user_id /gm)].map(([, table]) => table!)
   // Credentials of machines; and the ids of removed users, which outlive them.
-  const others = ['expiring_credentials', 'machine_secrets', 'forgettings']
+  const others = ['expiring_credentials', 'machine_credentials', 'machine_secrets', 'forgettings']
   expect([...tablesOfUsers, ...others].toSorted()).toEqual(tables.toSorted())
   expect(tablesOfUsers).toEqual(expect.arrayContaining(deletedWithUser))
 })

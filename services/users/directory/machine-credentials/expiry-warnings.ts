@@ -26,6 +26,7 @@ export function startExpiryWarnings(context: Context): { stop(): Promise<void> }
 export async function warnOfExpiry({ sql, store }: Context, now: Date): Promise<void> {
   // These have expired already, such as after a long standstill: a warning would come too late.
   await deleteInPortions(sql, 'expiring_credentials', sql`warn_at <= ${new Date(now.getTime() - warnBefore)}`)
+  await deleteInPortions(sql, 'machine_credentials', sql`ends_at <= ${now}`)
   const due = await sql<Due[]>`
     select user_id as "userId", credential_id as "credentialId", kind from expiring_credentials
     where warn_at <= ${now}

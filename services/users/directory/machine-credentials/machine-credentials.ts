@@ -4,6 +4,7 @@ import type { Aggregate, Existing } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { orUnavailable, type Sql, type Write } from '#lib/database/database'
 import type { Store } from '#lib/eventstore/store'
+import type { Used } from './credential-uses.ts'
 import { hashToken, newToken } from '../tokens/token.ts'
 import {
   type Credential,
@@ -83,9 +84,17 @@ export async function loadCredential<Kind extends CredentialKind>(
   return { user, credential }
 }
 
-/** When a credential began and when it ends, in the form of answers. */
-export function datesOf({ createdAt, expiresAt }: Credential): { creationDate: Date; expirationDate?: Date } {
-  return { creationDate: new Date(createdAt), ...(expiresAt !== undefined && { expirationDate: new Date(expiresAt) }) }
+/** When a credential began, when it ends and when it was last used, in the form of answers. */
+export function datesOf({ createdAt, expiresAt, usedAt }: Credential & Used): {
+  creationDate: Date
+  expirationDate?: Date
+  lastUseDate: Date | undefined
+} {
+  return {
+    creationDate: new Date(createdAt),
+    ...(expiresAt !== undefined && { expirationDate: new Date(expiresAt) }),
+    lastUseDate: usedAt,
+  }
 }
 
 /** The decision that removes a credential. NOT_FOUND CREDENTIAL_NOT_FOUND; throws as `machineCredentials` does. */

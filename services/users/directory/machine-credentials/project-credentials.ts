@@ -16,7 +16,24 @@ export function projectCredentials(before: Aggregate<User>, after: Aggregate<Use
   const gone = [...was.keys()].filter((id) => !is.has(id))
   const settled = [...was.keys()].filter((id) => !is.has(id) || is.get(id)?.warned)
   const coming = [...is].filter(([id, { expiresAt, warned }]) => !was.has(id) && expiresAt !== undefined && !warned)
-  const writes: Write[] = []
+  const added = [...is.keys()].filter((id) => !was.has(id))
+  const writes: Write[] = [
+    // Also a row that a late use left.
+    (sql) => sql`
+      delete from machine_credentials
+      where user_id = ${after.id} and not credential_id = any(${[...is.keys()]}::text[])
+    `,
+  ]
+  for (const id of added) {
+    const { kind, expiresAt } = is.get(id)!
+    writes.push(
+      (sql) => sql`
+        insert into machine_credentials (credential_id, user_id, organization_id, kind, ends_at)
+        values (${id}, ${after.id}, ${after.organizationId}, ${kind}, ${expiresAt ?? null})
+        on conflict do nothing
+      `,
+    )
+  }
   for (const [id, { kind, expiresAt }] of coming) {
     const warnAt = new Date(Date.parse(expiresAt!) - warnBefore)
     writes.push(

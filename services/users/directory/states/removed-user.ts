@@ -26,7 +26,8 @@ export function clearUnreadable(userId: string): Write[] {
     (sql) => sql`delete from unique_keys where kind = ${userNameKind} and aggregate_id = ${userId}`,
     (sql) => sql`delete from unsent_email_codes where user_id = ${userId}`,
     (sql) => sql`
-      with gone as (delete from expiring_credentials where user_id = ${userId})
+      with gone as (delete from expiring_credentials where user_id = ${userId}),
+        known as (delete from machine_credentials where user_id = ${userId})
       delete from machine_secrets where user_id = ${userId}
     `,
   ]

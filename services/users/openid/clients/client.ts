@@ -86,7 +86,7 @@ export async function authenticateClient(context: Context, request: ClientReques
   if (presented.method === 'private_key_jwt') return admit(context, attempt, machine, call, bySignature(presented))
   return admit(context, { ...attempt, method: 'client_secret' }, machine, call, async ({ sql }, machine, now) => {
     const credential = await findSecret(sql, machine?.state, presented.secret, now)
-    return credential ? { credential } : 'secret'
+    return credential ? { credential, kind: 'secret' } : 'secret'
   })
 }
 
@@ -132,14 +132,15 @@ function readFor(clientId: string, text: string): ReadAssertion | undefined {
   return assertion && ['', assertion.issuer].includes(clientId) ? assertion : undefined
 }
 
-type Proof = { credential: Credential; once?: UniqueKey } | FailureReason
+type Proof = { credential: Credential; kind: 'key' | 'secret'; once?: UniqueKey } | FailureReason
 type Prove = (context: Context, machine: MachineUser | undefined, now: Date) => Promise<Proof>
 
 function bySignature({ assertion }: { assertion: ReadAssertion | undefined }): Prove {
   return async ({ config }, machine, now) => {
     if (!assertion) return 'claims'
     const keys = credentialsOf(machine?.state).key
-    return verifyAssertion(config, assertion, machine && { id: machine.id, keys }, now)
+    const proof = await verifyAssertion(config, assertion, machine && { id: machine.id, keys }, now)
+    return typeof proof === 'string' ? proof : { ...proof, kind: 'key' }
   }
 }
 
@@ -155,6 +156,14 @@ async function admit(
   const proof = await prove(context, machine, machine?.readAt ?? (await orUnavailable(readNow(context.sql))))
   if (typeof proof === 'string' || !machine) return fail(typeof proof === 'string' ? proof : 'key')
   if (!isActive(machine.state) || !(await isOrganizationOpen(context, machine.organizationId))) return fail('inactive')
-  const { credential, once } = proof
+  const { credential, once, kind } = proof
+  const { id: userId, organizationId } = machine
+  context.credentialUses.note({
+    credentialId: credential.id,
+    kind,
+    userId,
+    organizationId,
+    expiresAt: credential.expiresAt,
+  })
   return { machine, credential, refusal, fail, ...(once && { once: { ...once, taken: refusal } }) }
 }

@@ -6,6 +6,7 @@ import { authenticateOnce, checkClient } from '../clients/client.ts'
 import type { Context } from '../../context.ts'
 import { issuerOf } from '../../directory/issuer.ts'
 import { mayKnow } from '../tokens/may-know.ts'
+import { noteUse } from '../../directory/machine-credentials/credential-uses.ts'
 import { personScope, scopesOf } from '../tokens/person-scope.ts'
 import { roleMaps } from '../tokens/role-claims.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
@@ -26,6 +27,7 @@ export const introspectToken = {
     }
     const { token, person } = found
     if (!mayKnow(client, token, person?.allowed.application.id)) return nothing(false)
+    noteUse(context, token)
     return describe(context, found, call)
   },
 }

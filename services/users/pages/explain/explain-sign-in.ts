@@ -1,10 +1,10 @@
 import type { ExplainSignInRequest, ExplainSignInResponse, LeftOutScope } from '#gen/roster/users/v1/session_service'
 import { orUnavailable } from '#lib/database/database'
 import { RosterError, type Violation } from '#lib/errors'
+import { showChange } from '#lib/events/show-change'
 import type { Call } from '#lib/rpc/headers'
 import { readCursor, writeCursor } from '#lib/search/cursor'
 import type { Context } from '../../context.ts'
-import { showChange } from '../../directory/search/show-change.ts'
 import { existing } from '../../directory/states/user-state.ts'
 import { humanOf, type User } from '../../directory/events/user.ts'
 import type { KnownApplication } from '../../openid/applications/find-application.ts'
@@ -67,7 +67,7 @@ async function explainFound(
   if (known && isForeign && cursor === '' && past.events.length === 0) return undefined
   return {
     ...groundsOf(assessment, request),
-    events: (await orUnavailable(personal.decryptEvents(sql, past.events))).map(showChange),
+    events: (await orUnavailable(personal.decryptEvents(sql, past.events))).map((row) => showChange('users', row)),
     nextCursor: past.next === undefined ? '' : writeCursor(keys, asked, [past.next]),
     userId,
     nextSignIn: await nextSignIn(context, assessment, { request, fault }, call),

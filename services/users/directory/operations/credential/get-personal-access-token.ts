@@ -4,12 +4,14 @@ import type {
 } from '#gen/roster/users/v1/credential_service'
 import { details } from '#lib/eventstore/aggregate'
 import type { Context } from '../../../context.ts'
+import { withUses } from '../../machine-credentials/credential-uses.ts'
 import { datesOf, loadCredential } from '../../machine-credentials/machine-credentials.ts'
 
 export async function getPersonalAccessToken(
-  { store }: Context,
+  context: Context,
   { userId, tokenId }: GetPersonalAccessTokenRequest,
 ): Promise<GetPersonalAccessTokenResponse> {
-  const { user, credential } = await loadCredential(store, userId, 'pat', tokenId)
-  return { details: details(user), token: { tokenId, ...datesOf(credential) } }
+  const { user, credential } = await loadCredential(context.store, userId, 'pat', tokenId)
+  const [used] = await withUses(context, [credential])
+  return { details: details(user), token: { tokenId, ...datesOf(used!) } }
 }

@@ -8,17 +8,18 @@ import { fromJoseName } from '#lib/credentials/key-algorithms'
 import { details } from '#lib/eventstore/aggregate'
 import type { Context } from '../../../context.ts'
 import type { MachineKey } from '../../events/credentials.ts'
+import { type Used, withUses } from '../../machine-credentials/credential-uses.ts'
 import { datesOf, loadCredentials } from '../../machine-credentials/machine-credentials.ts'
 
 export async function listMachineKeys(
-  { store }: Context,
+  context: Context,
   { userId }: ListMachineKeysRequest,
 ): Promise<ListMachineKeysResponse> {
-  const { user, credentials } = await loadCredentials(store, userId, 'key')
-  return { details: details(user), keys: credentials.map(showKey) }
+  const { user, credentials } = await loadCredentials(context.store, userId, 'key')
+  return { details: details(user), keys: (await withUses(context, credentials)).map(showKey) }
 }
 
-export function showKey(key: MachineKey): ShownKey {
+export function showKey(key: MachineKey & Used): ShownKey {
   return {
     keyId: key.id,
     type: KeyType.KEY_TYPE_JSON,

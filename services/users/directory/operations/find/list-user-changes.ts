@@ -2,6 +2,7 @@ import type { ListUserChangesRequest, ListUserChangesResponse } from '#gen/roste
 import { orUnavailable, type Sql } from '#lib/database/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
+import { showChange } from '#lib/events/show-change'
 import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
@@ -9,7 +10,6 @@ import { cursorInvalid, readCursor, writeCursor } from '#lib/search/cursor'
 import { runQueued } from '#lib/search/search-queue'
 import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../../../context.ts'
-import { showChange } from '../../search/show-change.ts'
 import { existing } from '../../states/user-state.ts'
 import { codeMailType } from '../../events/code-mail.ts'
 import { credentialEvents } from '../../events/credentials.ts'
@@ -48,7 +48,7 @@ export async function listUserChanges(
     const last = page.findLast((event) => event.aggregate_type === type)
     return (type === 'session' ? last?.position : last?.sequence) ?? places[index]!
   })
-  const changes = (await orUnavailable(personal.decryptEvents(sql, page))).map(showChange)
+  const changes = (await orUnavailable(personal.decryptEvents(sql, page))).map((row) => showChange('users', row))
   return { changes, nextCursor: page.length === read.length ? '' : writeCursor(keys, asked, next) }
 }
 
