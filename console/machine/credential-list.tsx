@@ -12,6 +12,7 @@ export interface Credential {
   id: string
   creationDate?: string
   expirationDate?: string
+  lastUseDate?: string
   algorithm?: string
 }
 
@@ -49,6 +50,7 @@ export function CredentialList({ title, text, empty, rows, query, add, form, rem
     },
     { label: words.created, cell: ({ creationDate }) => <Time at={creationDate} />, wide: true },
     { label: words.ends, cell: ({ expirationDate }) => <Ends at={expirationDate} /> },
+    { label: words.lastUse, cell: ({ lastUseDate }) => <Time at={lastUseDate} never={words.notUsed} />, wide: true },
     {
       label: common.actions,
       cell: ({ id }) =>

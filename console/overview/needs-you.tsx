@@ -6,13 +6,20 @@ import { Problem, Quiet } from '../pieces/problem.tsx'
 import { say, sayProblem } from '../pieces/notices.tsx'
 import type { Need } from './need.ts'
 import { useBareOwners } from './use-bare-owners.ts'
+import { useEndingMachineCredentials, useEndingSecrets } from './use-ending-credentials.ts'
 import { useFailedWebhooks } from './use-failed-webhooks.ts'
 import { useLostMails } from './use-lost-mails.ts'
 import { words } from './words.ts'
 
 /** What waits for somebody, each with where it is mended. Only what the person may read is asked. */
 export function NeedsYou() {
-  const parts = [useFailedWebhooks(), useLostMails(), useBareOwners()]
+  const parts = [
+    useFailedWebhooks(),
+    useLostMails(),
+    useEndingSecrets(),
+    useEndingMachineCredentials(),
+    useBareOwners(),
+  ]
   const asked = parts.filter(({ mayRead }) => mayRead)
   const needs = asked.flatMap(({ needs }) => needs ?? [])
   const error = asked.find(({ error }) => error)?.error

@@ -31,6 +31,8 @@ export const words = texts(
     invitationMail: 'The mail of an invitation did not arrive.',
     owner: (name: string) => `${name} owns this organization and has no second factor.`,
     moreOwners: 'Further owners have none, either.',
+    ends: (kind: 'key' | 'secret' | 'token', name: string, when: string) => `The ${kind} of ${name} expires ${when}.`,
+    moreEnd: 'More expire within 30 days.',
     look: 'Look',
   },
   {
@@ -63,6 +65,9 @@ export const words = texts(
     invitationMail: 'Die Mail einer Einladung kam nicht an.',
     owner: (name) => `${name} gehört diese Organisation, ohne zweiten Faktor.`,
     moreOwners: 'Auch weiteren Eigentümern fehlt er.',
+    ends: (kind, name, when) =>
+      `${{ key: 'Der Schlüssel', secret: 'Das Geheimnis', token: 'Das Token' }[kind]} von ${name} läuft ${when} ab.`,
+    moreEnd: 'Weitere laufen in 30 Tagen ab.',
     look: 'Ansehen',
   },
 )

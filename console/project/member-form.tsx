@@ -8,15 +8,10 @@ import { say } from '../pieces/notices.tsx'
 import { Problem } from '../pieces/problem.tsx'
 import { common } from '../texts/common.ts'
 import { usePeople } from '../people/pick-person.ts'
+import { memberRoles } from './member-roles.ts'
 import { words } from './words.ts'
 
 const Picker = lazy(() => import('../form/picker.tsx'))
-
-export const memberRoles: Record<string, string> = {
-  PROJECT_OWNER: words.owner,
-  PROJECT_OWNER_VIEWER: words.viewer,
-  PROJECT_GRANT_OWNER: words.grantOwner,
-}
 
 /** A member as the list has them; a new one without an id. */
 export interface Edited {

@@ -9,7 +9,8 @@ import { Confirm } from '../pieces/confirm.tsx'
 import { say } from '../pieces/notices.tsx'
 import { Time } from '../pieces/time.tsx'
 import { common } from '../texts/common.ts'
-import { type Edited, MemberForm, memberRoles } from './member-form.tsx'
+import { type Edited, MemberForm } from './member-form.tsx'
+import { memberRoles } from './member-roles.ts'
 import { words } from './words.ts'
 
 /** Who administers a project. */

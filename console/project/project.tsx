@@ -9,6 +9,7 @@ import { Access } from './access.tsx'
 import { Actions } from './actions.tsx'
 import { Applications } from './applications.tsx'
 import { Granted } from './granted.tsx'
+import { ProjectHistory } from './history.tsx'
 import { Members } from './members.tsx'
 import { Roles } from './roles.tsx'
 import { Settings } from './settings.tsx'
@@ -21,6 +22,7 @@ const tabs = {
   granted: words.granted,
   members: words.members,
   settings: words.settings,
+  history: words.history,
 }
 
 /** One project. */
@@ -55,6 +57,7 @@ function Tab({ project, tab }: { project: GrantsProject; tab: string }) {
   if (tab === 'access') return <Access project={project} />
   if (tab === 'granted') return <Granted project={project} />
   if (tab === 'members') return <Members project={project} />
+  if (tab === 'history') return <ProjectHistory project={project} />
   if (tab === 'settings') return <Settings project={project} />
   return <Applications project={project} />
 }

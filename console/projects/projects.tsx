@@ -6,10 +6,17 @@ import { FilterChoice, FilterText } from '../list/filter-text.tsx'
 import { type Column, List } from '../list/list.tsx'
 import { Time } from '../pieces/time.tsx'
 import { ProjectState } from './about-project.tsx'
+import { MyProjects } from './my-projects.tsx'
 import { words } from './words.ts'
 
-/** The projects that the organization owns. */
+/** The projects that the organization owns; or those of the person, where no role shows all. */
 export default function Projects() {
+  const mayRead = useMay('project.read')
+  if (mayRead === undefined) return null
+  return mayRead ? <AllProjects /> : <MyProjects />
+}
+
+function AllProjects() {
   useTitle(words.projects)
   const here = useHere()
   const mayAdd = useMay('project.write')

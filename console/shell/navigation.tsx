@@ -1,16 +1,18 @@
 import { Link, useLocation } from 'wouter-preact'
-import { usePermissions } from '../api/queries.ts'
-import { useHere } from '../address/place.ts'
+import { usePermissions, useRead } from '../api/queries.ts'
+import { useHere, useOrganization } from '../address/place.ts'
 import { groups, isOfInstance, type View, views } from './views.ts'
 import { words } from './words.ts'
 
 /** The menu: the views whose lists the person may read in this organization. */
 export function Navigation() {
   const held = usePermissions()
+  const ownsProjects = useOwnsProjects(held)
   const shown = views.filter((view) => {
     const { menu, permission } = view
     const here = isOfInstance(view) ? held?.instancePermissions : held?.permissions
-    return menu && here && (permission === '' || here.includes(permission))
+    if (!menu || !here) return false
+    return permission === '' || here.includes(permission) || (menu.orOwnProjects === true && ownsProjects)
   })
   return (
     <nav id="navigation" aria-label={words.views} popover="auto">
@@ -26,6 +28,15 @@ export function Navigation() {
       {held && shown.length < 2 && <p class="soft">{words.noEntry}</p>}
     </nav>
   )
+}
+
+// Asked only where no role in the organization shows all of them.
+function useOwnsProjects(held: ReturnType<typeof usePermissions>): boolean {
+  const orgId = useOrganization()
+  const enabled = held !== undefined && !held.permissions.includes('project.read')
+  const method = 'roster.grants.v1.ProjectService/SearchMyProjects'
+  const { data } = useRead(method, { orgId, limit: 1 }, { enabled })
+  return (data?.projects ?? []).length > 0
 }
 
 function Group({ label, entries }: { label: string; entries: View[] }) {

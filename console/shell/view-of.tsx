@@ -10,7 +10,7 @@ export function ViewOf({ view, params }: ViewProps & { view: View }) {
   // A role in one project opens the views of that project.
   const mayHere = useMay(view.permission, decode(params['project'] ?? ''))
   const mayEverywhere = useMayEverywhere(view.permission)
-  const may = view.permission === '' || (isOfInstance(view) ? mayEverywhere : mayHere)
+  const may = view.permission === '' || view.menu?.orOwnProjects || (isOfInstance(view) ? mayEverywhere : mayHere)
   useFocusOnHeading(pageOf(view, params))
   if (may === false) return <Forbidden permission={view.permission} />
   const Component = view.component

@@ -7,8 +7,11 @@ import { words } from './words.ts'
 export interface View {
   /** Below `/o/{org}`, in wouter's pattern; of the instance `/instance/…`. */
   path: string
-  /** Without one it is no entry of the menu. */
-  menu?: { group: keyof typeof groups; label: string; letter: string }
+  /**
+   * Without one it is no entry of the menu. `orOwnProjects`: without the permission it shows the projects in which the person
+   * has a role.
+   */
+  menu?: { group: keyof typeof groups; label: string; letter: string; orOwnProjects?: true }
   /** Without it the menu has no entry. Empty: what the view shows is asked of each of its parts. */
   permission: string
   component: ComponentType<ViewProps>
@@ -49,6 +52,7 @@ export const views: View[] = [
     group: 'access',
     label: words.projects,
     letter: 'j',
+    orOwnProjects: true,
   }),
   view('/projects/new', 'project.write', () => import('../projects/add-project.tsx')),
   view('/projects/:project/:tab?', 'project.read', () => import('../project/project.tsx')),

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { openChromium, withoutChromium } from '#test/support/chromium'
 import { call } from '../clients/encodings.ts'
 import { callGrpc } from '../clients/grpc.ts'
-import { admin, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
+import {
+  admin,
+  newHuman,
+  newMachine,
+  newMember,
+  newOrganization,
+  ok,
+  unique,
+  uniqueEmail,
+} from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { newWebApplication } from '../../examples/sign-in.ts'
 import { expectAccessible, openConsole } from './console-page.ts'
@@ -168,7 +177,15 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
     await page.getByRole('img', { name: '2 of 4 steps are done' }).waitFor()
     const projectId = await newProject(home)
     const { appId } = await newWebApplication(home, projectId)
+    const expirationDate = new Date(Date.now() + 12.5 * 86_400_000).toISOString()
+    ok(await call('AddClientSecret', { projectId, appId, expirationDate }, admin(home)))
+    const userId = await newMachine(home)
+    ok(await call('UpdateMachine', { userId, name: evil }, admin(home)))
+    ok(await call('AddPersonalAccessToken', { userId, expirationDate }, admin(home)))
     await goto('')
+    await page.getByText(`The token of ${evil} expires in 12 days.`).waitFor()
+    const secret = page.getByRole('listitem').filter({ hasText: /^The secret of .* expires in 12 days/ })
+    expect(await secret.getByRole('link').getAttribute('href')).toContain(`/applications/${appId}/secrets`)
     await page.getByRole('heading', { name: 'See its first sign-in' }).waitFor()
     expect(await page.getByRole('link', { name: 'Watch' }).getAttribute('href')).toContain(`/applications/${appId}`)
   })
