@@ -11,13 +11,13 @@ import { words } from './words.ts'
 export function MyProjects() {
   useTitle(words.projects)
   const here = useHere()
-  const orgId = useOrganization()
+  const organizationId = useOrganization()
   const [filters, setFilters] = useFilters()
   const get = (name: string) => filters.get(name) ?? ''
   const text = get('q').slice(0, 200)
   const query = useRead('roster.grants.v1.ProjectService/SearchMyProjects', {
     ...(text && { name: { text, method: 'TEXT_QUERY_METHOD_CONTAINS_IGNORE_CASE' } }),
-    orgId,
+    organizationId,
     limit: 50,
     cursor: get('after'),
   })

@@ -26,7 +26,7 @@ export const words = texts(
     roleCheck: 'Only people who have a role in it',
     roleCheckHint: 'Others are told that they lack access.',
     projectCheck: 'Only people of this organization, and of those that it is granted to',
-    roleAssertion: 'Roles are in the answer of userinfo without being asked for',
+    roleAssertion: 'Userinfo has the roles without being asked for them',
     roleAssertionHint: 'Otherwise an application asks for them by the scope roles.',
   },
   {

@@ -32,10 +32,10 @@ export function Navigation() {
 
 // Asked only where no role in the organization shows all of them.
 function useOwnsProjects(held: ReturnType<typeof usePermissions>): boolean {
-  const orgId = useOrganization()
+  const organizationId = useOrganization()
   const enabled = held !== undefined && !held.permissions.includes('project.read')
   const method = 'roster.grants.v1.ProjectService/SearchMyProjects'
-  const { data } = useRead(method, { orgId, limit: 1 }, { enabled })
+  const { data } = useRead(method, { organizationId, limit: 1 }, { enabled })
   return (data?.projects ?? []).length > 0
 }
 

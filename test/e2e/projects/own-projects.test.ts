@@ -33,14 +33,14 @@ test('a person finds the projects in which they have a role, by name, organizati
     ok(await call('SearchMyProjects', request, caller))
   const mine = {
     projectId,
-    orgId: home,
+    organizationId: home,
     state: 'PROJECT_STATE_ACTIVE',
     roles: ['PROJECT_OWNER', 'PROJECT_OWNER_VIEWER'],
   }
   const { projects, total } = await search({ withTotal: true })
-  expect(projects).toMatchObject([mine, { projectId: there, orgId: abroad, name, roles: ['PROJECT_OWNER'] }])
+  expect(projects).toMatchObject([mine, { projectId: there, organizationId: abroad, name, roles: ['PROJECT_OWNER'] }])
   expect(total).toBe(2)
-  expect((await search({ orgId: home })).projects).toMatchObject([mine])
+  expect((await search({ organizationId: home })).projects).toMatchObject([mine])
   const text = name.slice(1).toUpperCase()
   const byName = { name: { text, method: 'TEXT_QUERY_METHOD_CONTAINS_IGNORE_CASE' } }
   expect((await search(byName)).projects).toMatchObject([{ projectId: there }])

@@ -15,7 +15,7 @@ export async function searchMyProjects(
   request: SearchMyProjectsRequest,
   call: Call,
 ): Promise<SearchMyProjectsResponse> {
-  const { name, orgId } = request
+  const { name, organizationId } = request
   const page = await search<Row>(
     { sql, keys: config.ROSTER_ENCRYPTION_KEY },
     {
@@ -26,7 +26,7 @@ export async function searchMyProjects(
       from: sql`memberships m join projects p using (project_id)`,
       where: sql`
         m.user_id = ${call.caller.userId} and m.project_id <> ''
-        ${orgId ? sql`and m.organization_id = ${orgId}` : sql``}
+        ${organizationId ? sql`and m.organization_id = ${organizationId}` : sql``}
         ${name ? sql`and ${textCondition(sql, projectName(sql), name.text, name.method)}` : sql``}
       `,
       order: {
@@ -53,7 +53,7 @@ function show({ project_id, name, organization_id, inactive, roles }: Row): MyPr
   return {
     projectId: project_id,
     name,
-    orgId: organization_id,
+    organizationId: organization_id,
     state: inactive ? PROJECT_STATE_INACTIVE : PROJECT_STATE_ACTIVE,
     roles: roles.toSorted(),
   }
