@@ -7,6 +7,7 @@ export const secondTier = [
   // Long waits, restarts and processes of their own.
   'deploy/bundle/bundle.integration.test.ts',
   'deploy/local/start.integration.test.ts',
+  'deploy/local/newcomer.integration.test.ts',
   'deploy/nats/{cluster,isolation}.integration.test.ts',
   'deploy/provision.integration.test.ts',
   'deploy/prometheus/promtool.integration.test.ts',
