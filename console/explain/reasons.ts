@@ -1,9 +1,37 @@
-import type { UsersSignInGround, UsersSignInReason } from '#gen/console/api'
+import type { UsersSignInFactor, UsersSignInFactorState, UsersSignInGround, UsersSignInReason } from '#gen/console/api'
 import { language } from '../texts/texts.ts'
 
 /** A reason in a sentence. The API says it in English. */
 export function sayGround({ reason, sentence = '' }: UsersSignInGround): string {
   return (language === 'de' && reason && german[reason]) || sentence
+}
+
+/** What the state of a factor says. The API says it in English. */
+export function sayFactorState({ state, sentence = '' }: UsersSignInFactor): string {
+  return (language === 'de' && state && germanStates[state]) || sentence
+}
+
+const germanStates: Partial<Record<UsersSignInFactorState, string>> = {
+  SIGN_IN_FACTOR_STATE_READY: 'Die Person kann ihn vorweisen.',
+  SIGN_IN_FACTOR_STATE_SET_UP_IN_SIGN_IN:
+    'Die Person hat noch keinen und richtet ihn bei der Anmeldung ein, nach dem Passwort.',
+  SIGN_IN_FACTOR_STATE_NOT_SET_UP: 'Die Person hat ihn nicht eingerichtet.',
+  SIGN_IN_FACTOR_STATE_REMOVED: 'Die Person hatte ihn, und er wurde entfernt.',
+  SIGN_IN_FACTOR_STATE_NOT_ALLOWED: 'Die Person hat ihn, aber die Richtlinie lässt ihn nicht zu.',
+  SIGN_IN_FACTOR_STATE_OTHER_DOMAIN:
+    'Die Passkeys der Person wurden für eine andere Domain gemacht als die jetzige PASSKEY_RP_ID. Sie braucht einen neuen.',
+  SIGN_IN_FACTOR_STATE_ADDRESS_NOT_VERIFIED:
+    'Die Adresse der Person ist nicht bestätigt, also gilt kein Code, der dorthin geht.',
+  SIGN_IN_FACTOR_STATE_PASSWORD_BY_MAIL:
+    'Das Passwort wurde mit einem Code aus einer Mail gesetzt, also ist ein weiterer solcher Code kein zweiter Faktor. Ein anderes Passwort hilft.',
+  SIGN_IN_FACTOR_STATE_LOCKED:
+    'Seit dem letzten richtigen gab es 100 falsche Codes. Ein anderer Faktor oder Entsperren hilft.',
+  SIGN_IN_FACTOR_STATE_THROTTLED:
+    'Es gab zuletzt zu viele Versuche. Die Person wartet oder nimmt einen anderen Faktor.',
+  SIGN_IN_FACTOR_STATE_MAILS_THROTTLED:
+    'Es gab zuletzt zu viele Mails an die Adresse oder von der Organisation. Ein Code, der schon kam, gilt noch.',
+  SIGN_IN_FACTOR_STATE_LOCKED_IN_BROWSERS:
+    'In einem Browser, der ihn schon kannte, gab es 100 falsche Codes. Anderswo gilt er. Entsperren hilft.',
 }
 
 const german: Partial<Record<UsersSignInReason, string>> = {

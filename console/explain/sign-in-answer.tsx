@@ -3,7 +3,9 @@ import { useNames } from '../history/use-names.ts'
 import { History } from '../history/history.tsx'
 import { Forbidden, isForbidden, Problem } from '../pieces/problem.tsx'
 import { Time } from '../pieces/time.tsx'
+import { sayFactors } from '../sign-ins/say-sign-in.ts'
 import { Grounds } from './grounds.tsx'
+import { sayFactorState } from './reasons.ts'
 import { words } from './words.ts'
 
 interface SignInAnswerProps {
@@ -52,12 +54,12 @@ export function SignInAnswer({ userId, applicationId, applicationName }: SignInA
           <>
             <h2 class="part">{words.factors}</h2>
             <ul class="line">
-              {factors.map(({ method = '', sentence, until }) => (
-                <li key={method}>
-                  {sentence}
-                  {until && (
+              {factors.map((factor) => (
+                <li key={factor.method}>
+                  <strong>{sayFactors(factor.method && [factor.method])}</strong>: {sayFactorState(factor)}
+                  {factor.until && (
                     <small>
-                      {words.until} <Time at={until} />
+                      {words.until} <Time at={factor.until} />
                     </small>
                   )}
                 </li>

@@ -6,11 +6,11 @@ export const frameworkWords = texts(
     framework: 'Framework',
     env: '.env',
     run: 'Run it',
-    secretBefore: 'the one that was shown when it was made',
-    secretHint: 'Put the secret in place of the dots. Nobody can show it again; a new one is made under Secrets.',
+    secretBefore: 'the secret that was shown when it was created',
+    secretHint: 'Replace the dots with the secret. It cannot be shown again: add a new one under Secrets.',
     noCode:
-      'Give a library for OpenID Connect these values, such as AppAuth. It needs no secret: PKCE is in its place.',
-    production: 'In production ISSUER and the client stay as they are; the address of your application is another one.',
+      'Configure a library for OpenID Connect, such as AppAuth, with these values. It uses PKCE instead of a secret.',
+    production: 'In production only the address of your application changes. ISSUER and the client stay.',
   },
   {
     framework: 'Framework',

@@ -3,13 +3,13 @@ import { texts } from '../texts/texts.ts'
 
 const t = texts(
   {
-    queued: 'waits',
-    deferred: 'is tried again',
+    queued: 'queued',
+    deferred: 'retrying',
     accepted: 'accepted',
     refused: 'refused',
     expired: 'given up',
-    superseded: 'not needed any more',
-    bounced: 'came back',
+    superseded: 'no longer needed',
+    bounced: 'bounced',
     emailCode: 'Verify the address',
     passwordReset: 'New password',
     emailChanged: 'The address has changed',

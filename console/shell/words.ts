@@ -34,7 +34,7 @@ export const words = texts(
     project: 'Project',
     machine: 'Machine',
     inactive: 'deactivated',
-    noEntry: 'You have no role in this organization that shows anything here.',
+    noEntry: 'You have no administrator role in this organization.',
     signedOut: 'You are signed out.',
     signInAgain: 'Sign in again',
     backToTab: 'You are signed in. You can close this tab and go on in the other one.',
@@ -43,7 +43,7 @@ export const words = texts(
     staleTitle: 'Confirm that it is you',
     stale: 'This needs a sign-in of the last ten minutes. Nothing was done yet.',
     otherTitle: (name: string) => `You are now ${name}`,
-    other: 'Somebody else has signed in in this browser. What this page shows belongs to the person before.',
+    other: 'Another person has signed in in this browser. This page still shows what belongs to the previous one.',
     reload: 'Load again',
   },
   {

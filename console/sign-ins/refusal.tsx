@@ -28,7 +28,7 @@ export function Refusal({ refusal, ...of }: RefusalProps) {
           {count > 1 && ` · ${words.times(String(count))}`}
         </small>
       </p>
-      <small>{description}</small>
+      <small lang="en">{description}</small>
       {parameter && (
         <dl>
           {sent !== '' && (

@@ -78,7 +78,7 @@ describe.skipIf(withoutChromium)(`an application in Chromium${withoutChromium}`,
 
   test('what somebody else has saved meanwhile is taken over, and mine is saved beside it', async () => {
     const { page, appId } = await open('/settings')
-    await page.getByLabel('Access tokens live, in seconds').fill('300')
+    await page.getByLabel('Lifetime of access tokens, in seconds').fill('300')
     ok(await call('PatchApplication', { projectId, appId, oidcConfig: { firstParty: true } }, admin(organization)))
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Changed by somebody else meanwhile').waitFor()
@@ -174,7 +174,7 @@ describe.skipIf(withoutChromium)(`an application in Chromium${withoutChromium}`,
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('button', { name: 'Close', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click()
-    await page.getByText('Nobody: the application is closed.').waitFor()
+    await page.getByText('The application is closed, so sign-in to it is off.').waitFor()
     await page.getByRole('button', { name: 'Open' }).click()
     await page.getByText('People of any organization').waitFor()
     await page.getByRole('button', { name: 'More' }).click()

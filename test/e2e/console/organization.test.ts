@@ -59,7 +59,7 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
     await click(page.getByLabel('Owner', { exact: true }))
     await expectAccessible(page)
     await click(page.getByRole('button', { name: 'Add', exact: true }))
-    await said(page, 'Grace Hopper has the roles.')
+    await said(page, 'Grace Hopper is a member now.')
     expect(count()).toBe(6)
     const row = rowsOf(page, 'Members').filter({ hasText: 'Grace Hopper' })
     expect(await row.textContent()).toContain('Owner')
@@ -67,7 +67,7 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
     await page.getByLabel('Owner', { exact: true }).uncheck()
     await page.getByLabel('Viewer: reads everything').check()
     await page.getByRole('button', { name: 'Save' }).click()
-    await said(page, 'Grace Hopper has other roles now.')
+    await said(page, 'The roles of Grace Hopper are changed.')
     await expect.poll(() => row.textContent()).toContain('Viewer')
     await page.getByRole('button', { name: 'Remove the roles of Grace Hopper' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Take the roles' }).click()
@@ -90,7 +90,7 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
     // Views of the instance are neither in the menu nor behind their address.
     expect(await page.getByRole('link', { name: 'Instance members' }).count()).toBe(0)
     await page.goto(`${url}/ui/console/instance/members`)
-    await page.getByText('It needs the permission iam.member.read').waitFor()
+    await page.getByText('You lack the permission iam.member.read').waitFor()
   })
 
   test('one switches to the organizations in which one has a role, and deep links lead there', async () => {
@@ -112,7 +112,7 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
     await page.goto(`${url}/ui/console/o/${other}/organization`)
     await page.getByRole('heading', { level: 1, name }).waitFor()
     await page.goto(`${url}/ui/console/o/${foreign}/organization`)
-    await page.getByText('It needs the permission org.read').waitFor()
+    await page.getByText('You lack the permission org.read').waitFor()
   })
 
   test('an owner of the instance makes an organization, renames, closes, opens and removes it', async () => {
@@ -167,7 +167,7 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
     await expect.poll(() => numbers.count()).toBe(24)
     expect(Number(await numbers.first().locator('td').nth(1).textContent())).toBeGreaterThan(0)
     const need = page.getByRole('listitem').filter({ hasText: 'has no second factor' })
-    await need.getByRole('link', { name: 'Look' }).click()
+    await need.getByRole('link', { name: 'Show', exact: true }).click()
     await page.getByRole('heading', { name: 'Factors' }).waitFor()
     expect(page.url()).toContain(`/people/${first.userId}/sign-in`)
     ok(await call('AddInvitation', { email: uniqueEmail(), returnLink: {} }, admin(home)))
@@ -192,21 +192,21 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
 
   test('many are invited by a pasted list: what is no address is marked, the others are in the list with roles', async () => {
     const { page, faults } = await openConsole(browser, owner, '/invitations')
-    await page.getByText('Nobody has been invited yet.').waitFor()
+    await page.getByText('No invitations yet.').waitFor()
     await page.getByRole('link', { name: 'Invite people' }).click()
     const [ada, grace] = [uniqueEmail(), uniqueEmail()]
     const emails = page.getByLabel('Email addresses')
     await emails.fill(`Ada <${ada}>, nobody\n${grace}`)
     await page.getByLabel('User manager').check()
     await page.getByRole('button', { name: 'Invite people' }).click()
-    await page.getByText('This is no address: nobody').waitFor()
+    await page.getByText('Not an email address: nobody').waitFor()
     expect(await emails.getAttribute('aria-invalid')).toBe('true')
     await expectAccessible(page)
     await emails.fill(`Ada <${ada}>, ${grace}`)
     await page.getByRole('button', { name: 'Invite people' }).click()
     await said(page, '2 people are invited.')
     const row = rowsOf(page, 'Invitations').filter({ hasText: ada })
-    await expect.poll(() => row.textContent()).toMatch(/waits.*User manager/)
+    await expect.poll(() => row.textContent()).toMatch(/pending.*User manager/)
     await expectAccessible(page)
     const menu = page.getByRole('button', { name: `What to do with the invitation of ${ada}` })
     await menu.click()
@@ -215,7 +215,7 @@ describe.skipIf(withoutChromium)(`an organization in Chromium${withoutChromium}`
     expect(await shown.locator('pre').textContent()).toContain('/ui/invitation/')
     await expectAccessible(page)
     await shown.getByRole('button', { name: 'I have it' }).click()
-    await expect.poll(() => row.textContent()).toContain('link given by hand')
+    await expect.poll(() => row.textContent()).toContain('link handed over')
     await menu.click()
     await page.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()

@@ -104,7 +104,7 @@ describe.skipIf(withoutChromium)(`the list of people in Chromium${withoutChromiu
     const member = { projectId: await newProject(organization), userId: nobody.userId, roles: ['PROJECT_OWNER'] }
     ok(await call('AddProjectMember', member, admin(organization)))
     const { page } = await openConsole(browser, nobody, '/people')
-    await page.getByText('It needs the permission user.read').waitFor()
+    await page.getByText('You lack the permission user.read').waitFor()
     expect(await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'People' }).count()).toBe(0)
   })
 

@@ -65,7 +65,7 @@ describe.skipIf(withoutChromium)(`projects in Chromium${withoutChromium}`, () =>
     const profile = { firstName: 'Grace', lastName: 'Hopper', displayName: 'Grace Hopper' }
     const { userId } = await newHuman(organization, { profile })
     const { page, faults, calls } = await openConsole(browser, owner, `/projects/${projectId}/access`)
-    await page.getByText('Nobody of this organization has a role here yet.').waitFor()
+    await page.getByText('No person of this organization has a role in it yet.').waitFor()
     await page.getByRole('combobox', { name: 'Give a role to' }).fill('hopper')
     await page.getByRole('option', { name: 'Grace Hopper' }).click()
     await page.getByLabel('Grace Hopper: reader').check()
@@ -83,9 +83,9 @@ describe.skipIf(withoutChromium)(`projects in Chromium${withoutChromium}`, () =>
     expect(await roles()).toEqual(['reader', 'approver'])
     await expect.poll(() => page.getByLabel('Grace Hopper: approver').isChecked()).toBe(true)
     await page.getByLabel('Grace Hopper: approver').uncheck()
-    await page.getByText('Grace Hopper has approver no more.').waitFor()
+    await page.getByText('Grace Hopper no longer has approver.').waitFor()
     await page.getByLabel('Grace Hopper: reader').uncheck()
-    await page.getByText('Grace Hopper has reader no more.').waitFor()
+    await page.getByText('Grace Hopper no longer has reader.').waitFor()
     expect(await roles()).toEqual(undefined)
     // The row stays, and a tick gives it back.
     await page.getByLabel('Grace Hopper: reader').check()
@@ -114,7 +114,7 @@ describe.skipIf(withoutChromium)(`projects in Chromium${withoutChromium}`, () =>
     expect(members).toMatchObject([{ userId, roles: ['PROJECT_OWNER_VIEWER', 'PROJECT_OWNER'] }])
     await page.getByRole('button', { name: 'Remove: Alan Turing' }).click()
     await dialog.getByRole('button', { name: 'Remove' }).click()
-    await page.getByText('Nobody but the owners of the organization').waitFor()
+    await page.getByText('Only owners of the organization').waitFor()
 
     const partner = await newOrganization()
     await goto(`/projects/${projectId}/granted`)
@@ -158,7 +158,7 @@ describe.skipIf(withoutChromium)(`projects in Chromium${withoutChromium}`, () =>
     await page.getByLabel('Name').waitFor()
     expect(await page.getByLabel('Name').isDisabled()).toBe(true)
     await goto(`/projects/${projectId}/applications/${appId}`)
-    await page.getByText('Where people come back to').waitFor()
+    await page.getByText('Where people are sent after signing in').waitFor()
     expect(await page.getByLabel('Redirect URIs, 1').isDisabled()).toBe(true)
     await goto(`/projects/${projectId}/applications/${appId}/history`)
     await page.getByRole('listitem').getByText('Added').waitFor()

@@ -40,7 +40,7 @@ describe.skipIf(withoutChromium)(`the first sign-in in Chromium${withoutChromium
     await page.getByText('The address after the sign-in is not registered.').waitFor()
     const refusal = page.locator('.refusal')
     expect(await refusal.textContent()).toMatch(
-      /Came redirect_uri.*http:\/\/localhost:3001\/callback.*Registered.*https:\/\/app/,
+      /Received redirect_uri.*http:\/\/localhost:3001\/callback.*Registered.*https:\/\/app/,
     )
     await expectAccessible(page)
     const sent = page.waitForRequest('**/PatchApplication')
