@@ -36,8 +36,8 @@ export async function checkClient(
   if ('fault' in secret) return faulty(kind, url, secret.fault)
   const authentication = clientAuthentication(server, secret.secret)
   if (!authentication) {
-    const methods = server.token_endpoint_auth_methods_supported!.map(plain).join(', ')
-    return faulty(kind, url, `It wants to be shown who asks by ${methods}, and Roster sends a client secret.`)
+    const methods = server.token_endpoint_auth_methods_supported!.join(', ')
+    return faulty(kind, url, `It wants to be shown who asks by ${plain(methods)}, and Roster sends a client secret.`)
   }
   const parameters = { code: 'roster-tests-the-client', redirect_uri: redirectUri, code_verifier: 'roster'.repeat(8) }
   let answer: Response

@@ -169,3 +169,16 @@ test('a password that somebody else set is changed at the login application whos
   expect(await holder(begun)).toBe('in')
   expect(await choose('and once more')).toBe(notFresh)
 })
+
+test('who must choose another password sets up no second factor before, at a login application', async () => {
+  const person = await newPerson(users)
+  const { userId, userName } = person
+  const choose = (password: string, more = {}, login = byLogin()) =>
+    reasonOf(setPassword.handle(users, { userId, newPassword: { password, ...more } }, login))
+  expect(await choose(`${userName}-password`, { changeRequired: true }, call())).toBe('in')
+  const begun = await sendPassword(person, await begin(person))
+  expect(await setUp(person)).toBe(notFresh)
+  expect(await choose('chosen by the person')).toBe('in')
+  expect(await setUp(person)).toBe('in')
+  expect(await holder(begun)).toBe('TOKEN_INVALID')
+})

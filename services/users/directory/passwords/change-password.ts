@@ -14,6 +14,7 @@ import { kind, lifetime, usesOf } from './password-changed-mail.ts'
 import type { Human } from '../events/human.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
+import { outlives } from '../events/sign-outs.ts'
 import { passwordOf, type User, type UserEvent } from '../events/user.ts'
 import { type PasswordCode, passwordCodeKey } from '../events/password-code.ts'
 import { findUserById } from '../login-names/login-user.ts'
@@ -25,15 +26,14 @@ import { refuseWeakPassword } from './refuse-weak-password.ts'
 import { storePassword } from './store-password.ts'
 
 /**
- * A proof that the caller may change a password: the present one, in a field of the request; a code; or that the caller's
- * session has a factor that `judge` found to be fresh. `must-change`: and the user still
- * has to choose another one; else `gone`.
+ * A proof that the caller may change a password: the present one, in a field of the request; a code; or that the session
+ * which goes on has a factor that `judge` found to be fresh. `must-change`: and the user has to choose another one. `gone`:
+ * what is thrown where by then the session has ended, or the password is another.
  */
 export type PasswordProof =
   | { kind: 'password'; password: string; field: string }
   | { kind: 'code'; code: string }
-  | { kind: 'fresh-factor' }
-  | { kind: 'must-change'; gone: Error }
+  | { kind: 'fresh-factor' | 'must-change'; gone: Error }
 
 /** A change of a password, and the proof for it. Without one, the caller has permission. */
 export interface PasswordChange {
@@ -59,7 +59,8 @@ export async function changePassword(
   { userId, newPassword, field, proof, changeRequired = false, kept: named }: PasswordChange,
   call: Call,
 ): Promise<{ details: ObjectDetails }> {
-  const { reads, holds } = await prove(context, userId, proof, call)
+  const kept = named ?? (call.caller.userId === userId ? call.caller.sessionId : '')
+  const { reads, holds } = await prove(context, { userId, sessionId: kept }, proof, call)
   const { caller, clientAddress, deadline } = call
   // Judging and hashing take long, so they come after the proof.
   const user = await context.store.load<User>('user', userId)
@@ -71,7 +72,6 @@ export async function changePassword(
   if (isChosen && (await context.passwordHashes.verify(newPassword, present, { lane, preferred: true, deadline })))
     throw invalid([{ field, description: 'is the present password, which must change' }], 'PASSWORD_UNCHANGED')
   const hash = await context.passwordHashes.hash(newPassword, { lane, deadline })
-  const kept = named ?? (caller.userId === userId ? caller.sessionId : '')
   const keptSessionId = await sessionToKeep(context, kept)
   const hadOne = present !== null
   const mailId = randomUUID()
@@ -118,7 +118,12 @@ export async function changePassword(
 type Mail = MailWithoutEvent
 
 // Returns the check that the proof still holds: it throws where not, and returns what the event says of it.
-async function prove(context: Context, userId: string, proof: PasswordProof | undefined, call: Call): Promise<Proved> {
+async function prove(
+  context: Context,
+  { userId, sessionId }: { userId: string; sessionId: string },
+  proof: PasswordProof | undefined,
+  call: Call,
+): Promise<Proved> {
   if (proof?.kind === 'code') {
     const { organizationId } = await countTry(context, userId, proof.code, call)
     const hadOne = ((await findUserById(context, userId))?.hash ?? null) !== null
@@ -137,17 +142,27 @@ async function prove(context: Context, userId: string, proof: PasswordProof | un
       },
     }
   }
-  refuseMachine((await context.store.load<User>('user', userId))?.state)
-  const proved = proof?.kind === 'password' ? await proveCurrentPassword(context, userId, proof, call) : undefined
+  const before = (await context.store.load<User>('user', userId))?.state
+  refuseMachine(before)
+  const proved =
+    proof?.kind === 'password' ? await proveCurrentPassword(context, userId, proof, call) : passwordOf(before)
+  const ofSession = proof && 'gone' in proof ? proof : undefined
   return {
-    reads: {},
-    holds(user) {
+    reads: ofSession ? { session: { type: 'session', id: sessionId } } : {},
+    holds(user, { session }) {
       if (proof?.kind === 'password' && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
-      if (proof?.kind === 'must-change' && !user?.human?.passwordMustChange) throw proof.gone
+      if (ofSession && (passwordOf(user) !== proved || !goesOn(session, sessionId, user))) throw ofSession.gone
+      if (ofSession?.kind === 'must-change' && !user?.human?.passwordMustChange) throw ofSession.gone
       // What the present password was proved by, it proves.
       return proof && user?.human?.passwordByMail ? { byMail: true } : {}
     },
   }
+}
+
+// It was not ended: neither alone, nor together with all others by a lock, a new password or the person.
+function goesOn(session: Aggregate<OfSession> | undefined, sessionId: string, user: User | undefined): boolean {
+  const state = session?.state
+  return state?.ended === false && outlives(user, sessionId, state.signOuts ?? 0)
 }
 
 function hasAnyFactor({ passkeys = [], secondFactors = [] }: Partial<Human> = {}): boolean {
@@ -169,11 +184,21 @@ function provedBy(codeId: string): UserEvent {
   return { type: 'email.verified', payload: { codeId, vouchedOn: 'instance' } }
 }
 
-type ProofKeys = { code?: AggregateKey<PasswordCode>; status?: AggregateKey<OrganizationStatus> }
+/** What of a session says whether it goes on. */
+interface OfSession {
+  ended: boolean
+  signOuts?: number
+}
+
+type ProofKeys = {
+  code?: AggregateKey<PasswordCode>
+  status?: AggregateKey<OrganizationStatus>
+  session?: AggregateKey<OfSession>
+}
 
 // No other session begins authorizations.
 async function sessionToKeep({ store }: Context, id: string): Promise<string | undefined> {
-  const session = id === '' ? undefined : await store.load<{ signOuts?: number }>('session', id)
+  const session = id === '' ? undefined : await store.load<OfSession>('session', id)
   // One of a former release begins no authorization.
   return session?.state.signOuts === undefined ? undefined : id
 }

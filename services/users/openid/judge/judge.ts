@@ -107,15 +107,16 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
   // What an application has already goes on, however old its factors are.
   const beside = { now: isNew ? now : undefined, standsIn: standIn(isNew, facts, application) }
-  const { ofPolicy, newPassword } = factorsOf(facts, facts.user, factors, beside)
+  const { ofPolicy, newPassword, toSetUp } = factorsOf(facts, facts.user, factors, beside)
   const recent = factors.filter(({ stale = false }) => !stale)
   const missing: Lack[] = [
     ...selectAccount(request),
     ...ofPolicy,
     ...(isNew ? maxAge(factors, request!, { ...facts.policy, kept: session!.kept }, now) : []),
-    ...(request?.acr ? acrValuesOf(stage, { ...facts, user: facts.user }, recent, ofPolicy) : []),
     ...(newPassword && isNew ? freshPassword(factors, now) : []),
     ...(newPassword ? [{ what: 'new-password' as const }] : []),
+    ...toSetUp,
+    ...(request?.acr ? acrValuesOf(stage, { ...facts, user: facts.user }, recent, [...ofPolicy, ...toSetUp]) : []),
     ...consented.lacks,
   ]
   const [first, ...others] = missing
@@ -162,11 +163,15 @@ function factorsOf(
   { secondFactors: demanded, furtherFactors: further = [], passwordMustChange }: NonNullable<Facts['user']>,
   checked: readonly CheckedFactor[],
   beside: Parameters<typeof missingFactors>[3],
-): { ofPolicy: Lack[]; newPassword: boolean } {
+): { ofPolicy: Lack[]; newPassword: boolean; toSetUp: Lack[] } {
   const missing = missingFactors(policy, { demanded, further, passwordMustChange }, checked, beside)
+  const lacks = missing.map((kinds) => (kinds === 'new-password' ? undefined : { what: 'factor' as const, kinds }))
+  const at = lacks.indexOf(undefined)
+  const [before, after] = at < 0 ? [lacks, []] : [lacks.slice(0, at), lacks.slice(at + 1)]
   return {
-    ofPolicy: missing.flatMap((kinds) => (kinds === 'new-password' ? [] : [{ what: 'factor' as const, kinds }])),
-    newPassword: missing.includes('new-password'),
+    ofPolicy: before.filter((lack) => lack !== undefined),
+    newPassword: at >= 0,
+    toSetUp: after.filter((lack) => lack !== undefined),
   }
 }
 
@@ -196,9 +201,11 @@ function markStale(factors: readonly CheckedFactor[], request: RequestFacts, now
   return factors.map((factor) => ({ ...factor, ...(!isRecent(factor.at, request, now) && { stale: true }) }))
 }
 
-// As young as the application asks for, or younger than its request.
+// As young as the application asks for, or younger than its request. A page that is left open for longer than ten minutes
+// asks again, where the application says how long a factor counts.
 function isRecent(at: Date, { maxAge = Infinity, prompts, beganAt }: RequestFacts, now: Date): boolean {
-  return at > beganAt || (!prompts.includes('login') && now.getTime() - at.getTime() <= maxAge * 1000)
+  const age = (now.getTime() - at.getTime()) / 1000
+  return at > beganAt ? age <= Math.max(maxAge, freshFor) : !prompts.includes('login') && age <= maxAge
 }
 
 // `max_age`, `prompt=login` and the lifetime by the policy. A factor counts if it is as young as is asked for, or younger
@@ -210,8 +217,9 @@ function maxAge(
   now: Date,
 ): Lack[] {
   const checked = lastFirstFactor(factors)
-  if (!checked || checked > request.beganAt) return []
-  const isYoung = now.getTime() - checked.getTime() <= checkLifetime(policy, policy.kept) * 1000
+  if (!checked) return []
+  const isYoung =
+    checked > request.beganAt || now.getTime() - checked.getTime() <= checkLifetime(policy, policy.kept) * 1000
   const kinds = firstFactors.filter((kind) => kind === 'passkey' || policy.factors.includes(kind))
   return isYoung && isRecent(checked, request, now) ? [] : [{ what: 'fresh-factor', kinds }]
 }

@@ -5,6 +5,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { changePassword } from '../../directory/passwords/change-password.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
+import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { openAccount } from './open-account.ts'
 
 const outcomes: Record<string, string> = {
@@ -25,11 +26,17 @@ export async function changeMyPassword(
   const { length } = [...newPassword]
   const { passwordMin, passwordMax } = passwordLengths()
   if (length < passwordMin || length > passwordMax) return to('password', 'password-invalid')
-  const change = { userId, newPassword, field: 'password', proof: { kind: 'fresh-factor' } } as const
+  const change = {
+    userId,
+    newPassword,
+    field: 'password',
+    proof: { kind: 'fresh-factor', gone: new Superseded() },
+  } as const
   try {
     await changePassword(context, change, opened.call)
     return to('sign-in', 'password-set')
   } catch (error) {
+    if (error instanceof Superseded) return opened.page
     const outcome = error instanceof RosterError ? outcomes[error.reason] : undefined
     if (outcome === undefined) throw error
     return to('password', outcome)

@@ -6,6 +6,10 @@ import { addPerson, nothingNewer, said, Visitor } from '../../openid/authorizati
 import type { User } from '../../directory/events/user.ts'
 import { openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { callIn } from '../../testing/test-users.ts'
+import { findUserById } from '../../directory/login-names/login-user.ts'
+import { lockUser } from '../../directory/operations/user/lock-user.ts'
+import { changePassword } from '../../directory/passwords/change-password.ts'
+import { deleteUserSessions } from '../../sessions/operations/delete-user-sessions.ts'
 import { changeMyEmail } from './change-my-email.ts'
 import { changeMyPassword } from './change-my-password.ts'
 import { changeMyProfile } from './change-my-profile.ts'
@@ -104,4 +108,28 @@ test('a new password that only the mailbox stood for proves no more than that', 
     value: { location: '/ui/account/sign-in?outcome=password-set' },
   })
   expect((await users.store.load<User>('user', userId))!.state.human!.passwordByMail).toBe(true)
+})
+
+test.each<[string, (userId: string) => Promise<unknown>]>([
+  ['a lock', (userId) => lockUser(users, { userId }, callIn('acme'))],
+  ['the end of all sessions', (userId) => deleteUserSessions.handle(users, { userId }, callIn('acme'))],
+  [
+    'another password',
+    (userId) => changePassword(users, { userId, newPassword: 'of an owner', field: '' }, callIn('acme')),
+  ],
+])('%s ends a change of the password that its session has under way', async (name, end) => {
+  const { userId, form } = await comeIn(name.replaceAll(' ', '-'))
+  const passwordHashes = {
+    ...users.passwordHashes,
+    // It takes long.
+    async hash(...given: Parameters<typeof users.passwordHashes.hash>) {
+      await end(userId)
+      return users.passwordHashes.hash(...given)
+    },
+  }
+  const request = { ...form(), password: 'the password of a thief' }
+  const { answer } = await changeMyPassword({ ...users, passwordHashes }, request, call())
+  expect(answer).toMatchObject({ value: { location: '/ui/account/password' } })
+  const { hash } = (await findUserById(users, userId))!
+  expect(await users.passwordHashes.verify(request.password, hash, { lane: '' })).toBe(false)
 })

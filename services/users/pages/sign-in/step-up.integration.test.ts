@@ -37,6 +37,7 @@ import {
 } from '../../sessions/factors/passkey/testing/world.ts'
 import { shiftClock } from '#test/support/shift-clock'
 import { callIn } from '../../testing/test-users.ts'
+import { setPassword } from '../../sessions/operations/set-password.ts'
 import { explainSignIn } from '../explain/explain-sign-in.ts'
 import { checkCode } from '../operations/check-code.ts'
 import { createCallback } from '../own-pages/create-callback.ts'
@@ -111,6 +112,17 @@ async function tokensOf(page: PageAnswer) {
   return { ...answer, claims: decodeJwt(answer.idToken!), access: decodeJwt(answer.accessToken) }
 }
 const acrOf = async (page: PageAnswer) => (await tokensOf(page)).claims['acr']
+/** Who knows the first password would else add a factor that outlives it. */
+test('nobody sets up a second factor, whatever an application asks for, before the password that somebody else set is another', async () => {
+  const own = await newPerson()
+  const handed = { password: `${own.userName}-password`, changeRequired: true }
+  await setPassword.handle(users, { userId: own.userId, newPassword: handed }, call())
+  const visitor = new Visitor(users)
+  const page = await visitor.signIn(await visitor.begin(essential(two)), own.userName)
+  expect(pageOf(page)).toBe('newPassword')
+  expect(pageOf(await visitor.code(page, { action: 'set-up' }))).toBe('newPassword')
+})
+
 const mayPassOver = ({ answer }: PageAnswer) => (answer?.value as { mayPassOver?: boolean } | undefined)?.mayPassOver
 const pageOf = ({ answer }: PageAnswer) => answer?.$case
 
@@ -299,6 +311,19 @@ describe('a token for Roster', () => {
     expect(await silently()).toMatchObject({ error: 'login_required' })
     await visitor.signIn(await visitor.begin(forRoster), own.userName)
     expect(await silently()).toHaveProperty('error', 'interaction_required')
+  })
+
+  test('needs it also where the page of the consent was left open', async () => {
+    const own = await newPerson()
+    const command = { appType: OIDCAppType.OIDC_APP_TYPE_NATIVE, redirectUris: [loopback], rosterApi: true }
+    await noteApplication(users, 'left', command)
+    const visitor = new Visitor(users)
+    const page = await visitor.signIn(await visitor.begin({ ...forRoster, clientId: 'left' }), own.userName)
+    expect(pageOf(page)).toBe('consent')
+    await shiftClock(users.sql, '11 minutes')
+    const next = await visitor.decide(page, 'allow')
+    expect(pageOf(next)).toBe('signIn')
+    expect(told(await visitor.decide(await visitor.signIn(next, own.userName), 'allow'))).toHaveProperty('code')
   })
 
   test('is not what the console asks for, which asks again before what is dangerous', async () => {

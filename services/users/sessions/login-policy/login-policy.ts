@@ -148,7 +148,11 @@ export function missingFactors(
   )
   // Who comes by a passkey or a mailed code does not use it.
   const isUsed = own.passwordMustChange === true && policy.factors.includes('password') && isChecked('password')
-  return [...first, ...(second.length === 0 || isPassed ? [] : [second]), ...(isUsed ? ['new-password' as const] : [])]
+  const lacked = second.length === 0 || isPassed ? [] : [second]
+  if (!isUsed) return [...first, ...lacked]
+  // Whoever set the password must not set up the second factor with it.
+  const isSetUp = own.demanded.length === 0 && second.some((kind) => factorKinds[kind].second?.isSetUpInSignIn)
+  return isSetUp ? [...first, 'new-password', ...lacked] : [...first, ...lacked, 'new-password']
 }
 
 type Demands = Pick<
