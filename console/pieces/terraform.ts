@@ -98,8 +98,8 @@ function snake(name: string): string {
 
 // A label is letters, digits and underscores, and begins with a letter.
 function labelOf({ name, role_key: key, user_name: userName }: Record<string, unknown>, kind: string): string {
-  const text = [key, userName, name].find((one) => typeof one === 'string' && one !== '') ?? kind
-  const label = String(text)
+  const text = [key, userName, name].find((one) => typeof one === 'string' && one !== '')
+  const label = (typeof text === 'string' ? text : kind)
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^[_\d]+|_+$/g, '')

@@ -81,7 +81,7 @@ describe.skipIf(withoutChromium)(`an application in Chromium${withoutChromium}`,
     await page.getByLabel('Lifetime of access tokens, in seconds').fill('300')
     ok(await call('PatchApplication', { projectId, appId, oidcConfig: { firstParty: true } }, admin(organization)))
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Changed by somebody else meanwhile').waitFor()
+    await page.getByText('Changed by another person meanwhile').waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('status').getByText('Saved.').waitFor()
     expect((await read(appId)).oidcConfig).toMatchObject({ firstParty: true, accessTokenLifetime: '300s' })
@@ -91,11 +91,11 @@ describe.skipIf(withoutChromium)(`an application in Chromium${withoutChromium}`,
     const { page, appId } = await open('/settings')
     await page.getByLabel('Back-channel logout').fill('')
     await page.getByRole('button', { name: `Remove: ${first}` }).click()
-    await page.getByLabel('Stays signed in').check()
-    await page.getByLabel('Clock that is late').fill('two')
+    await page.getByLabel('Refresh tokens').check()
+    await page.getByLabel('Clock skew').fill('two')
     await page.keyboard.press('Control+s')
     await page.getByText('must be a number of seconds').waitFor()
-    await page.getByLabel('Clock that is late').fill('2')
+    await page.getByLabel('Clock skew').fill('2')
     await page.keyboard.press('Control+s')
     await page.getByRole('status').getByText('Saved.').waitFor()
     const { oidcConfig } = await read(appId)
@@ -153,7 +153,7 @@ describe.skipIf(withoutChromium)(`an application in Chromium${withoutChromium}`,
     const none = { appType: 'OIDC_APP_TYPE_USER_AGENT', authMethodType: 'OIDC_AUTH_METHOD_TYPE_NONE' }
     ok(await call('PatchApplication', { projectId, appId, oidcConfig: none }, admin(organization)))
     await page.reload()
-    await page.getByText('It can keep no secret').waitFor()
+    await page.getByText('This is a public client.').waitFor()
   })
 
   test('its history says what was done by whom, the newest first', async () => {

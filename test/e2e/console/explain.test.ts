@@ -40,7 +40,7 @@ describe.skipIf(withoutChromium)(`explain in Chromium${withoutChromium}`, () => 
     const { search } = new URL(page.url())
     expect(Object.fromEntries(new URLSearchParams(search))).toEqual({ person: ada.userId, application: appId })
     await expectAccessible(page)
-    await page.getByRole('link', { name: 'Go there' }).first().click()
+    await page.getByRole('link', { name: 'Fix it' }).first().click()
     await page.getByRole('button', { name: 'Unlock' }).click()
     await page.getByRole('status').getByText('is unlocked').waitFor()
     await page.goBack()

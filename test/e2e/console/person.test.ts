@@ -57,7 +57,7 @@ describe.skipIf(withoutChromium)(`a person in Chromium${withoutChromium}`, () =>
     await row.waitFor()
     expect(await row.textContent()).toMatch(/Hopper.*Murray Hopper.*Murray/)
     expect(await page.getByLabel('Display name').inputValue()).toBe('Amazing Grace')
-    await page.getByText('Changed by somebody else meanwhile').waitFor()
+    await page.getByText('Changed by another person meanwhile').waitFor()
     expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true)
     await expectAccessible(page)
     await page.getByRole('button', { name: 'Last name: Take Yours' }).click()
