@@ -64,7 +64,7 @@ export function setupSchema(): Schema {
       ...fields(human, 'userName'),
       ...fields('users.v1.Profile', 'firstName lastName nickName displayName preferredLanguage gender'),
       email: field('users.v1.SetHumanEmail', 'email'),
-      isEmailVerified: { const: true, description: 'The address counts as proved.' },
+      isEmailVerified: { const: true, description: 'The address counts as proved. Only where the person is made.' },
       passwordFrom: {
         description: 'Where the first password comes from. It counts only where the person is made.',
         ...object({ env: { type: 'string', minLength: 1, maxLength: 200, description: 'A variable.' } }, 'env'),

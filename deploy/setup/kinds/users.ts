@@ -11,7 +11,9 @@ export const person: Kind = {
   name: 'person',
   rank: 2,
   aggregate: 'user',
-  atFirst: ['passwordFrom'],
+  // The address is the person's own from then on: set again, it would undo what they proved since, and stand for an
+  // address that an organization alone vouched for.
+  atFirst: ['passwordFrom', 'email', 'isEmailVerified'],
   personal: true,
   read: (gateway, item) => readUser(gateway, item, 'human'),
   add: ({ organization, ids, wanted }, env) => ({
@@ -25,17 +27,11 @@ export const person: Kind = {
     },
     organization,
   }),
-  set({ organization, ids, wanted }, changed, former) {
+  set({ organization, ids }, changed) {
     const profile = pick(changed, profileFields)
     const calls = [...setName({ organization, ids }, changed)]
     if (Object.keys(profile).length > 0)
       calls.push({ operation: `${service}/UpdateHumanProfile`, request: { ...ids, ...profile }, organization })
-    if ('email' in changed || 'isEmailVerified' in changed)
-      calls.push({
-        operation: `${service}/SetEmail`,
-        request: { ...ids, ...emailOf({ ...former, ...wanted }) },
-        organization,
-      })
     return calls
   },
 }
@@ -81,10 +77,10 @@ export function fieldsOf(user: Fields): Fields {
   const machine = objectIn(user, 'machine')
   if (machine) return { userName, ...pick(machine, machineFields) }
   const human = objectIn(user, 'human') ?? {}
-  const { email, isVerified } = objectIn(human, 'email') ?? {}
-  // Nobody takes back that an address was proved.
-  const proved = isVerified === true ? { isEmailVerified: true } : {}
-  return { userName, ...pick(objectIn(human, 'profile') ?? {}, profileFields), email, ...proved }
+  // That an address counts as proved is not told: whoever writes that into a file stands for it, and here it may be an
+  // organization's word alone.
+  const { email } = objectIn(human, 'email') ?? {}
+  return { userName, ...pick(objectIn(human, 'profile') ?? {}, profileFields), email }
 }
 
 function setName({ organization, ids }: Pick<Item, 'organization' | 'ids'>, { userName }: Fields): Call[] {
