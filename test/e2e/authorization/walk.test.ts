@@ -105,7 +105,12 @@ describe.skipIf(byUrl)(`who may call what${why}:`, () => {
 })
 
 /** Ids that the caller would choose for a new object, which needs more than the method itself. */
-const chosen: Record<string, string> = { AddProject: 'project_id', AddProjectGrant: 'grant_id' }
+const chosen: Record<string, string> = {
+  AddProject: 'project_id',
+  AddProjectGrant: 'grant_id',
+  AddOIDCApplication: 'app_id',
+  AddAPIApplication: 'app_id',
+}
 
 function existing(method: Method): Record<string, string> {
   const { [chosen[method.desc.name] ?? '']: _, ...ids } = idsOf(method, stage.home)
