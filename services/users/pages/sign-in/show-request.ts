@@ -19,6 +19,7 @@ import { passkeyPage, passkeyPrompt } from './factors/passkey.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
+import { organizationOfRequest } from '../../openid/request/request-organization.ts'
 import { registeringOrganization } from '../../openid/request/registering-organization.ts'
 import { asksForCode, policyOfRequest } from './asks-for-code.ts'
 import {
@@ -41,6 +42,7 @@ import { type RequestState, requestStateOf } from './request-state.ts'
 import { wayBack } from './way-back.ts'
 import { newPasswordPage } from './new-password-page.ts'
 import { offerPasskey } from './passkey-offer.ts'
+import { offersPasskey } from './offers-passkey.ts'
 import { invitationPrompt } from './invitation-passkey.ts'
 import { landingOf, nextOfInvitation, showAccepted } from './next-of-invitation.ts'
 
@@ -86,8 +88,10 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
       answer.value.mailsCode = factors.includes('mailed-code')
       answer.value.hidesPasswordReset = policy.hidePasswordReset || answer.value.mailsCode
       if (!answer.value.nameIsFixed) answer.value.mayRegister = await mayRegister(context, state)
-      const { allowPasskeys } = known?.signedInUser.policy ?? policy
-      if (allowPasskeys) answer.value.passkey = await passkeyPrompt(context, opened, state)
+      const isOffered = known
+        ? known.signedInUser.policy.allowPasskeys
+        : await offersPasskey(context, policy, organizationOfRequest(parameters.scope, requested))
+      if (isOffered) answer.value.passkey = await passkeyPrompt(context, opened, state)
     }
   }
   if (answer?.$case === 'invitation' && !answer.value.account)

@@ -63,6 +63,23 @@ describe('the first page', () => {
     await allow({ allowPasskeys: true })
   })
 
+  test('of Roster itself takes one also where an organization alone allows them', async () => {
+    const { authenticator } = await withPasskey()
+    await allow({})
+    await allow({ allowPasskeys: true }, 'acme')
+    const visitor = arrive()
+    const page = await visitor.account()
+    expect((await visitor.pass(page, authenticator.get(asked(page)))).answer?.$case).toBe('account')
+    await allow({}, 'acme')
+    // Its person judges, not the page.
+    const other = arrive()
+    const refused = await other.account()
+    expect(errorOf(await other.pass(refused, authenticator.get(asked(refused))))).toBe(
+      'SIGN_IN_ERROR_PASSKEY_NOT_ALLOWED',
+    )
+    await allow({ allowPasskeys: true })
+  })
+
   test('says what was wrong, and takes name and password still', async () => {
     const { person, authenticator, passkeyId } = await withPasskey()
     const visitor = arrive()
