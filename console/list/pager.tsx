@@ -8,8 +8,9 @@ interface PagerProps {
   go: (after: string) => void
 }
 
-/** Next and Previous. A cursor knows no page before it, so Previous goes back the way that led here. */
+/** Next and Previous, where there is more than a page. A cursor knows no page before it, so Previous goes back the way that led here. */
 export function Pager({ next, after, go }: PagerProps) {
+  if (next === '' && after === '') return null
   const cameByNext = (history.state as { paged?: boolean } | null)?.paged === true
   return (
     <div class="pager">
