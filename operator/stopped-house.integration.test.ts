@@ -383,10 +383,13 @@ describe('at a terminal', () => {
       'keys rotate': [rotation, ['step', 'next']],
       'sessions end': [() => ['--yes'], ['ended']],
       'removals repeat': [removal, ['type', 'id', 'outcome']],
+      'setup schema': [() => [], ['title', 'properties']],
     }
+    /** They call a gateway: test/e2e/setup-file. */
+    const online = ['setup apply', 'setup check', 'setup export']
 
     test('of every command', () =>
-      expect(Object.keys(calls).toSorted()).toEqual(commands.map(({ name }) => name).toSorted()))
+      expect([...Object.keys(calls), ...online].toSorted()).toEqual(commands.map(({ name }) => name).toSorted()))
 
     test.each(Object.entries(calls))('of %s', async (name, [args, fields]) => {
       await park()

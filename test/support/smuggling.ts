@@ -52,7 +52,8 @@ export function* smuggle(desc: DescMessage, around: DescMessage[] = []): Generat
 
 function* smuggleValue(desc: DescMessage, field: DescField): Generator<Smuggled> {
   const all = values(field)
-  const good = all.find((value) => isGood(desc, field, value))
+  // Else it is a number that must stay 0.
+  const good = all.find((value) => isGood(desc, field, value)) ?? 0
   const bad = all.filter((value) => value !== good && !isGood(desc, field, value))
   for (const other of bad.length > 0 ? bad : all.filter((value) => value !== good).slice(0, 1)) {
     const open = Buffer.concat([tag(field.number, wireTypeOf(field)), payload(field, other)])

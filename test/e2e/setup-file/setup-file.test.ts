@@ -93,6 +93,13 @@ describe('a setup file', () => {
   test('makes one of each kind, says so without a secret, and a second time writes nothing', async () => {
     const plan = await setup('check', whole())
     expect(plan).toMatchObject({ status: 1, err: '' })
+    const inJson = (await setup('check --json', whole())).out.trimEnd().split('\n')
+    expect(inJson.map((line) => JSON.parse(line).change).toSorted()).toEqual(
+      plan.out
+        .split('\n')
+        .filter((line) => line.endsWith(': is made'))
+        .toSorted(),
+    )
     expect((await call('GetOrganization', { orgId: acme }, admin())).error).toBeDefined()
     const made = await setup('apply', whole())
     expect(made).toMatchObject({ status: 0, err: '' })
@@ -118,6 +125,8 @@ describe('a setup file', () => {
     expect(exported.out).toMatch(/^# yaml-language-server: \$schema=setup\.schema\.json$/m)
     // Whoever writes that stands for the address.
     expect(exported.out).not.toContain('isEmailVerified')
+    const { organizations } = JSON.parse((await setup(`export --json ${acme} ${partner}`)).out)
+    expect(organizations.map(({ id }: { id: string }) => id)).toEqual([acme, partner])
     expect(await setup('check', exported.out, {})).toEqual({ status: 0, out: 'Nothing to do.\n', err: '' })
   })
 
