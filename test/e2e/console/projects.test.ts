@@ -159,7 +159,11 @@ describe.skipIf(withoutChromium)(`projects in Chromium${withoutChromium}`, () =>
     await page.getByText('Where people are sent after signing in').waitFor()
     expect(await page.getByLabel('Redirect URIs, 1').isDisabled()).toBe(true)
     await goto(`/projects/${projectId}/applications/${appId}/history`)
-    await page.getByRole('listitem').filter({ hasText: /^Added/ }).first().waitFor()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^Added/ })
+      .first()
+      .waitFor()
     expect(faults).toEqual([])
   })
 
