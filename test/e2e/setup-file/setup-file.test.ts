@@ -94,7 +94,7 @@ describe('a setup file', () => {
     const plan = await setup('check', whole())
     expect(plan).toMatchObject({ status: 1, err: '' })
     const inJson = (await setup('check --json', whole())).out.trimEnd().split('\n')
-    expect(inJson.map((line) => JSON.parse(line).change).toSorted()).toEqual(
+    expect(inJson.map((line) => String(JSON.parse(line).change)).toSorted()).toEqual(
       plan.out
         .split('\n')
         .filter((line) => line.endsWith(': is made'))
