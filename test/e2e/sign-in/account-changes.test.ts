@@ -93,7 +93,7 @@ test('a new password ends the other sessions, and the former one opens nothing',
   const password = unique('Another')
   recordSecret(password)
   const changed = await browser.submit(page, { password }, '/ui/account/password')
-  expect(changed.body).toContain('Your password is changed')
+  expect(changed.body).toContain('You have a new password')
   expect((await elsewhere.visit('/ui/account')).body).toContain('name="password"')
   await expect.poll(() => reasonOf('GetMyUser', token), { timeout: 5000 }).toBe('TOKEN_INVALID')
   expect(factsOf(await call('CreateSession', { loginName: person.userName, password: person.password })).reason).toBe(
