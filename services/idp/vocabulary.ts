@@ -1,11 +1,16 @@
-import type { IDPStylingType } from '#gen/roster/idp/v1/identity_provider_service'
+import type { IDPStylingType, TenantList } from '#gen/roster/idp/v1/identity_provider_service'
+import type { IDPClaims, IDPRoleRow } from '#gen/roster/idp/v1/idp_claims'
 import type {
+  AppleKey,
+  IDPCallback,
+  IDPPreset,
   JWTConfig,
   LDAPAttributes,
   OAuthConfig,
   SAMLBinding,
   SAMLNameIDFormat,
 } from '#gen/roster/idp/v1/idp_config'
+import type { IDPSessions } from '#gen/roster/idp/v1/idp_sessions'
 import { RosterError } from '#lib/errors'
 
 /** The settings that every provider has. */
@@ -13,11 +18,28 @@ export interface IdpSettings {
   name: string
   stylingType: IDPStylingType
   autoRegister: boolean
+  /** Nobody connects an account with it. */
+  refusesLinking?: boolean | undefined
+  /** Before an unknown user is registered, a page asks. */
+  asksFirst?: boolean | undefined
 }
 
 /** The settings of each protocol. Secrets are not among them: they are encrypted in a table of their own. */
 export interface Configurations {
-  oidc: { clientId: string; issuer: string; scopes: string[] }
+  oidc: {
+    clientId: string
+    issuer: string
+    scopes: string[]
+    preset?: IDPPreset | undefined
+    tenants?: TenantList | undefined
+    appleKey?: AppleKey | undefined
+    /** The address of users is not asked. */
+    idTokenAlone?: boolean | undefined
+    /** Kept: PKCE is used in any case. */
+    usePkce?: boolean | undefined
+    /** Where the provider sends browsers back to. */
+    callback?: IDPCallback | undefined
+  }
   jwt: JWTConfig
   oauth: OAuthConfig
   saml: {
@@ -55,12 +77,18 @@ export type ConfigurationChanged<P extends Protocol> = {
 export type IdpEvent =
   | { [P in Protocol]: Added<P> | ConfigurationChanged<P> }[Protocol]
   | { type: 'changed'; payload: IdpSettings }
+  | { type: 'roles.set'; payload: { roleRows: IDPRoleRow[] } }
+  | { type: 'claims.set'; payload: { claims: IDPClaims } }
+  | { type: 'sessions.set'; payload: { sessions: IDPSessions } }
   | { type: 'deactivated'; payload: object }
   | { type: 'reactivated'; payload: object }
   | { type: 'removed'; payload: object }
 
 /** A provider. It has the configuration of one protocol. */
 export interface Idp extends IdpSettings, Partial<Configurations> {
+  claims?: IDPClaims
+  roleRows?: IDPRoleRow[]
+  sessions?: IDPSessions
   inactive?: boolean
   removed?: true
 }
@@ -77,6 +105,9 @@ export function evolveIdp(idp: Idp | undefined, event: IdpEvent): Idp {
     case 'removed':
       return { ...idp, removed: true }
     case 'changed':
+    case 'claims.set':
+    case 'roles.set':
+    case 'sessions.set':
     case 'jwt.changed':
     case 'saml.changed':
       return { ...idp, ...event.payload }

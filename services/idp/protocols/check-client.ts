@@ -15,15 +15,32 @@ export function requestOptions({ fetch }: Pick<Upstream, 'fetch'>) {
   }
 }
 
-/** How Roster proves itself by a secret: as the provider wants it. Undefined: it takes no secret. */
-export function clientAuthentication(server: AuthorizationServer, secret: string): ClientAuth | undefined {
+/**
+ * How Roster proves itself by a secret: as the provider wants it. Undefined: it takes no secret. Some providers, such as
+ * LemonLDAP::NG, do not decode what Basic has to encode. They get it in the form, where they take that.
+ */
+export function clientAuthentication(
+  server: AuthorizationServer,
+  clientId: string,
+  secret: string,
+): ClientAuth | undefined {
   const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-  if (methods.includes('client_secret_basic')) return oauth.ClientSecretBasic(secret)
-  return methods.includes('client_secret_post') ? oauth.ClientSecretPost(secret) : undefined
+  const isEncoded = [clientId, secret].some((text) => encode(text) !== text)
+  if (methods.includes('client_secret_post') && (isEncoded || !methods.includes('client_secret_basic')))
+    return oauth.ClientSecretPost(secret)
+  return methods.includes('client_secret_basic') ? basic(secret) : undefined
 }
 
+/** By the header. RFC 6749 (2.3.1) encodes both as a form does: oauth4webapi encodes even `-` and `_`, which a form leaves. */
+export function basic(secret: string): ClientAuth {
+  return (_, { client_id: clientId }, __, headers) =>
+    headers.set('authorization', `Basic ${Buffer.from(`${encode(clientId)}:${encode(secret)}`).toString('base64')}`)
+}
+
+const encode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+')
+
 /** The errors of a code that nobody gave: whoever says so has taken the secret. The second is GitHub's. */
-const ofCode = ['invalid_grant', 'bad_verification_code']
+export const ofCode = ['invalid_grant', 'bad_verification_code']
 const ofClient = ['invalid_client', 'incorrect_client_credentials']
 
 /** Sends a code that no provider gave: who looks at the secret first, as RFC 6749 (3.2.1) has it, shows whether it is right. */
@@ -34,7 +51,7 @@ export async function checkClient(
 ): Promise<IDPCheck> {
   const [kind, url] = [Kind.IDP_CHECK_KIND_CLIENT, server.token_endpoint ?? '']
   if ('fault' in secret) return faulty(kind, url, secret.fault)
-  const authentication = clientAuthentication(server, secret.secret)
+  const authentication = clientAuthentication(server, clientId, secret.secret)
   if (!authentication) {
     const methods = server.token_endpoint_auth_methods_supported!.join(', ')
     return faulty(kind, url, `It wants to be shown who asks by ${plain(methods)}, and Roster sends a client secret.`)

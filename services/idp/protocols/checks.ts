@@ -10,12 +10,8 @@ export const faulty = (kind: Kind, url: string, problem: string): IDPCheck =>
 export const notChecked = (kind: Kind, url: string, problem: string): IDPCheck =>
   check(kind, Result.IDP_CHECK_RESULT_NOT_CHECKED, url, problem)
 
-/** Nobody signs in by this protocol so far; what Roster will need can be tested all the same. */
-export const notSpokenYet = doubtful(
-  Kind.IDP_CHECK_KIND_SIGN_IN,
-  '',
-  'Nobody signs in by this provider yet: so far Roster keeps the record, and tests it.',
-)
+/** People sign in by this provider. */
+export const spoken = passed(Kind.IDP_CHECK_KIND_SIGN_IN)
 
 function check(kind: Kind, result: Result, url: string, problem: string): IDPCheck {
   return { kind, result, url: plain(url), problem }

@@ -1,6 +1,9 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import type { GuardedFetch } from '#lib/outbound/guarded-fetch'
+import { presetOf } from '../../presets.ts'
+import type { Configurations } from '../../vocabulary.ts'
 import { askForObject, plain, texts } from '../checks.ts'
+import { standsForTenants } from './tenants.ts'
 
 /** Where a provider describes itself (OpenID Connect Discovery, 4). */
 export function discoveryUrl(issuer: string): string {
@@ -10,7 +13,7 @@ export function discoveryUrl(issuer: string): string {
 /** What a provider says of itself, or why it cannot be used. */
 export async function discover(
   fetch: GuardedFetch,
-  issuer: string,
+  { issuer, preset }: Pick<Configurations['oidc'], 'issuer' | 'preset'>,
 ): Promise<{ answer?: Response | undefined } & ({ server: AuthorizationServer } | { problem: string })> {
   const asked = await askForObject(fetch, discoveryUrl(issuer))
   if (!('object' in asked)) return asked
@@ -18,12 +21,19 @@ export async function discover(
   const named = object['issuer']
   if (typeof named !== 'string' || named === '') return { answer, problem: 'It names no issuer.' }
   // Its tokens have what it says itself. Another one could answer for whoever is at the address of the record.
-  if (named !== issuer && named !== `${issuer}/` && `${named}/` !== issuer)
+  const isItself = named === issuer || named === `${issuer}/` || `${named}/` === issuer
+  if (!isItself && !(presetOf({ preset }).hasTenants && standsForTenants(issuer, named)))
     return { answer, problem: `It names the issuer ${plain(named)}: store that one.` }
   return { answer, server: readServer(named, object) }
 }
 
-const addresses = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'] as const
+const addresses = [
+  'authorization_endpoint',
+  'token_endpoint',
+  'userinfo_endpoint',
+  'jwks_uri',
+  'end_session_endpoint',
+] as const
 const lists = [
   'response_types_supported',
   'id_token_signing_alg_values_supported',

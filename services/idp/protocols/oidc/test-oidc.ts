@@ -4,37 +4,38 @@ import { faultOf } from '../../check-urls.ts'
 import { checkClient } from '../check-client.ts'
 import { checkClock } from '../check-clock.ts'
 import { checkKeys, signatureAlgorithms } from '../check-keys.ts'
+import { mappingOf } from '../claims.ts'
 import { checkRedirectUri } from '../check-redirect-uri.ts'
-import { doubtful, faulty, notChecked, notSpokenYet, passed, plain } from '../checks.ts'
-import type { ProtocolWork, Upstream } from '../protocol.ts'
+import { doubtful, faulty, notChecked, passed, plain, spoken } from '../checks.ts'
+import type { Configurations } from '../../vocabulary.ts'
+import type { Upstream } from '../protocol.ts'
+import { faultOfCallback } from './common-callback.ts'
 import { discover, discoveryUrl } from './discovery.ts'
+import { scopesOf } from './scopes.ts'
 
-/** OpenID Connect: the provider describes itself below its issuer. */
-export const oidc: ProtocolWork<'oidc'> = {
-  async test(upstream) {
-    const { configuration, fetch, clockAhead } = upstream
-    const url = discoveryUrl(configuration.issuer)
-    const found = await discover(fetch, configuration.issuer)
-    if ('problem' in found) {
-      const rest = afterDiscovery.map((kind) =>
-        notChecked(kind, '', 'The description of the provider has to be there first.'),
-      )
-      return [notSpokenYet, faulty(Kind.IDP_CHECK_KIND_DISCOVERY, url, found.problem), ...rest]
-    }
-    const { server, answer } = found
-    return [
-      notSpokenYet,
-      passed(Kind.IDP_CHECK_KIND_DISCOVERY, url),
-      checkClock(url, answer!, clockAhead),
-      checkEndpoints(url, server),
-      ...(await Promise.all([
-        askForKeys(upstream, server),
-        askForClient(upstream, server),
-        askToComeBack(upstream, server),
-      ])),
-      checkClaims(url, server, scopesOf(configuration)),
-    ]
-  },
+export async function testOidc(upstream: Upstream<'oidc'>): Promise<IDPCheck[]> {
+  const { configuration, fetch, clockAhead } = upstream
+  const url = discoveryUrl(configuration.issuer)
+  const found = await discover(fetch, configuration)
+  if ('problem' in found) {
+    const rest = afterDiscovery.map((kind) =>
+      notChecked(kind, '', 'The description of the provider has to be there first.'),
+    )
+    return [spoken, faulty(Kind.IDP_CHECK_KIND_DISCOVERY, url, found.problem), ...rest]
+  }
+  const { server, answer } = found
+  return [
+    spoken,
+    passed(Kind.IDP_CHECK_KIND_DISCOVERY, url),
+    checkClock(url, answer!, clockAhead),
+    checkEndpoints(url, server, configuration),
+    ...(await Promise.all([
+      askForKeys(upstream, server),
+      askForClient(upstream, server),
+      askToComeBack(upstream, server),
+    ])),
+    checkClaims(url, server, scopesOf(configuration), upstream.mapping),
+  ]
 }
 
 const afterDiscovery = [
@@ -46,12 +47,7 @@ const afterDiscovery = [
   Kind.IDP_CHECK_KIND_CLAIMS,
 ]
 
-/** The scopes that a sign-in asks for: those of the record, or those that bring who it is. */
-export function scopesOf({ scopes }: { scopes: string[] }): string[] {
-  return scopes.length === 0 ? ['openid', 'profile', 'email'] : [...new Set(['openid', ...scopes])]
-}
-
-function checkEndpoints(url: string, server: AuthorizationServer): IDPCheck {
+function checkEndpoints(url: string, server: AuthorizationServer, configuration: Configurations['oidc']): IDPCheck {
   const kind = Kind.IDP_CHECK_KIND_ENDPOINTS
   const needed = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
   const missing = needed.filter((name) => faultOf(server[name] ?? '') !== undefined)
@@ -65,6 +61,8 @@ function checkEndpoints(url: string, server: AuthorizationServer): IDPCheck {
       url,
       `It signs ID tokens by ${plain(algorithms.join(', '))} alone, and Roster takes public keys.`,
     )
+  const fault = faultOfCallback(configuration, server)
+  if (fault !== undefined) return faulty(kind, url, `The callback ${fault}.`)
   if (!server.code_challenge_methods_supported?.includes('S256'))
     return doubtful(kind, url, 'It does not say that it takes PKCE (S256). Roster sends it all the same.')
   return passed(kind, url)
@@ -102,18 +100,30 @@ function unknownAddress(kind: Kind): IDPCheck {
   return notChecked(kind, '', 'The provider names no address for it.')
 }
 
-function checkClaims(url: string, server: AuthorizationServer, scopes: string[]): IDPCheck {
+// What a new account needs. Of a claim inside another one, the description lists the outer one.
+function checkClaims(
+  url: string,
+  server: AuthorizationServer,
+  scopes: string[],
+  mapping: Upstream['mapping'],
+): IDPCheck {
   const kind = Kind.IDP_CHECK_KIND_CLAIMS
   const [known, claims] = [server.scopes_supported, server.claims_supported]
   const unknown = scopes.filter((scope) => known && !known.includes(scope))
   if (unknown.length > 0) return doubtful(kind, url, `It does not list these scopes: ${plain(unknown.join(' '))}.`)
   if (!scopes.includes('email'))
     return doubtful(kind, url, 'Without the scope email, it gives no address: a new person is asked for it.')
-  const missing = ['email', 'email_verified'].filter((claim) => claims && !claims.includes(claim))
+  const { email, emailVerified, givenName, familyName } = mappingOf(mapping)
+  const needed = [email, emailVerified, givenName, familyName].filter((claim) => claim !== '')
+  const missing = needed.filter((claim) => claims && !claims.includes(outer(claim)))
   if (missing.length === 0) return passed(kind, url)
   return doubtful(
     kind,
     url,
-    `It does not list the claims ${missing.join(' and ')}: a new person may be asked for them.`,
+    `It does not list the claims ${plain(missing.join(' and '))}: a new person may be asked for them.`,
   )
+}
+
+function outer(claim: string): string {
+  return claim.startsWith('/') ? claim.split('/')[1]!.replaceAll('~1', '/').replaceAll('~0', '~') : claim
 }
