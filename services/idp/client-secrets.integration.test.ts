@@ -77,8 +77,15 @@ async function ask<Request, Response>(
 
 async function add(clientSecret: string): Promise<string> {
   const { settings, oidc } = example
-  return (await ask(methods.addOIDCIDP, { ...settings, ...oidc, name: `Provider of ${clientSecret}`, clientSecret }))
-    .idpId
+  return (
+    await ask(methods.addOIDCIDP, {
+      ...settings,
+      ...oidc,
+      preset: 0,
+      name: `Provider of ${clientSecret}`,
+      clientSecret,
+    })
+  ).idpId
 }
 
 async function addDirectory(bindPassword: string): Promise<string> {

@@ -31,12 +31,12 @@ export function keepReceiver(idpId: string, receiver: string | undefined): State
 }
 
 /**
- * Who gets the secret of a provider. Otherwise who may change the record could have the secret sent to a server of
- * theirs, and read what no answer shows.
+ * Who gets the secret of a provider, or the tokens of people that it buys. Otherwise who may change the record could have
+ * them sent to a server of theirs, and read what no answer shows.
  */
 export function receiverOf(settings: Partial<Configurations>): string | undefined {
   const { oidc, oauth, ldap } = settings
-  return oidc?.issuer ?? oauth?.tokenEndpoint ?? ldap?.servers.join(' ')
+  return oidc?.issuer ?? (oauth && `${oauth.tokenEndpoint} ${oauth.userEndpoint}`) ?? ldap?.servers.join(' ')
 }
 
 /** Opens the secret of a provider. `fault`: why it may not or cannot be used. */

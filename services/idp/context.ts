@@ -1,7 +1,10 @@
+import type { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import type { Sql } from '#lib/database/database'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/encryption/keys'
 import type { Destinations } from '#lib/outbound/destinations'
+import type { Client } from '#lib/rpc/call'
+import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
 export interface Context {
@@ -12,4 +15,5 @@ export interface Context {
   destinations: Destinations
   /** The origin that browsers know Roster by. */
   publicUrl: string
+  grants: Client<typeof GrantsInternal, (typeof internalCalls.idp.grants)[number]>
 }

@@ -1,6 +1,8 @@
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
 import { InternalServiceDefinition } from '#gen/roster/idp/v1/internal_service'
 import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
+import { OrganizationProviderServiceDefinition } from '#gen/roster/idp/v1/organization_provider_service'
+import { ProviderServiceDefinition } from '#gen/roster/idp/v1/provider_service'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { untilReachable } from '#lib/database/database'
 import { reEncrypt } from '#lib/encryption/re-encrypt'
@@ -12,16 +14,29 @@ import { startStoringService, type StoringService } from '#lib/storing-service'
 import type { Config } from './config.ts'
 import { encryptedSecrets } from './client-secrets.ts'
 import type { Context } from './context.ts'
+import { addIdentityProvider } from './operations/provider/add-identity-provider.ts'
 import { addJwtIdp } from './operations/add-jwt-idp.ts'
 import { addLdapIdp } from './operations/add-ldap-idp.ts'
 import { addOauthIdp } from './operations/add-oauth-idp.ts'
 import { addOidcIdp } from './operations/add-oidc-idp.ts'
 import { addSamlIdp } from './operations/add-saml-idp.ts'
 import { deactivateIdp } from './operations/deactivate-idp.ts'
+import { getIdentityProvider } from './operations/provider/get-identity-provider.ts'
 import { getIdp } from './operations/get-idp.ts'
 import { reactivateIdp } from './operations/reactivate-idp.ts'
 import { removeIdp } from './operations/remove-idp.ts'
+import { replaceIdentityProvider } from './operations/provider/replace-identity-provider.ts'
+import { searchIdentityProviders } from './operations/provider/search-identity-providers.ts'
 import { searchIdps } from './operations/search-idps.ts'
+import { setOrganizationIdpRoles } from './operations/set-organization-idp-roles.ts'
+import { setIdpClaims } from './operations/set-idp-claims.ts'
+import { lookupProvider } from './operations/internal/lookup-provider.ts'
+import { beginProviderSignIn, finishProviderSignIn } from './operations/internal/provider-sign-in.ts'
+import { finishProviderTrial } from './operations/internal/finish-provider-trial.ts'
+import { tryIdentityProvider } from './operations/try-identity-provider.ts'
+import { endSessionAtProvider } from './operations/internal/end-session-at-provider.ts'
+import { setIdpSessions } from './operations/set-idp-sessions.ts'
+import { verifyProviderLogout } from './operations/internal/verify-provider-logout.ts'
 import { testIdentityProvider } from './operations/test-identity-provider.ts'
 import { updateIdp } from './operations/update-idp.ts'
 import { updateIdpJwtConfig } from './operations/update-idp-jwt-config.ts'
@@ -41,7 +56,7 @@ const idp: StoringService<Config, Context> = {
     await untilReachable(nats.waits, () => reEncrypt(sql, keys, log, encryptedSecrets))
     const grants = createClient(nats, GrantsInternal, internalCalls.idp.grants)
     return {
-      context: { store, keys, sql, destinations: config.IDP_ALLOW_PRIVATE, publicUrl: config.PUBLIC_URL },
+      context: { store, keys, sql, destinations: config.IDP_ALLOW_PRIVATE, publicUrl: config.PUBLIC_URL, grants },
       background: [startRemovingOrganizations({ sql, store, nats, log }, grants)],
     }
   },
@@ -64,6 +79,9 @@ const idp: StoringService<Config, Context> = {
       getIDP: ofInstance(getIdp),
       searchIDPs: ofInstance(searchIdps),
       testIdentityProvider: ofInstance(testIdentityProvider),
+      tryIdentityProvider: ofInstance(tryIdentityProvider),
+      setIDPClaims: ofInstance(setIdpClaims),
+      setIDPSessions: ofInstance(setIdpSessions),
     }),
     served<typeof OrganizationIdentityProviderServiceDefinition, Context>(
       OrganizationIdentityProviderServiceDefinition,
@@ -85,9 +103,34 @@ const idp: StoringService<Config, Context> = {
         getOrganizationIDP: getIdp,
         searchOrganizationIDPs: searchIdps,
         testOrganizationIdentityProvider: testIdentityProvider,
+        tryOrganizationIdentityProvider: tryIdentityProvider,
+        setOrganizationIDPClaims: setIdpClaims,
+        setOrganizationIDPSessions: setIdpSessions,
+        setOrganizationIDPRoles: setOrganizationIdpRoles,
       },
     ),
-    served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { listEvents, listCheckpoints }),
+    served<typeof ProviderServiceDefinition, Context>(ProviderServiceDefinition, {
+      addIdentityProvider: ofInstance(addIdentityProvider),
+      replaceIdentityProvider: ofInstance(replaceIdentityProvider),
+      getIdentityProvider: ofInstance(getIdentityProvider),
+      searchIdentityProviders: ofInstance(searchIdentityProviders),
+    }),
+    served<typeof OrganizationProviderServiceDefinition, Context>(OrganizationProviderServiceDefinition, {
+      addOrganizationIdentityProvider: addIdentityProvider,
+      replaceOrganizationIdentityProvider: replaceIdentityProvider,
+      getOrganizationIdentityProvider: getIdentityProvider,
+      searchOrganizationIdentityProviders: searchIdentityProviders,
+    }),
+    served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
+      listEvents,
+      listCheckpoints,
+      lookupProvider,
+      beginProviderSignIn,
+      finishProviderSignIn,
+      finishProviderTrial,
+      verifyProviderLogout,
+      endSessionAtProvider,
+    }),
   ],
 }
 

@@ -5,7 +5,8 @@ import type { Configurations, Idp, Protocol } from './vocabulary.ts'
 
 /** Shows a provider to callers, without its secret. */
 export function showIdp(aggregate: Existing<Idp>): IDP {
-  const { name, stylingType, autoRegister, inactive, oidc, jwt, oauth, saml, ldap } = aggregate.state
+  const { name, stylingType, autoRegister, refusesLinking, asksFirst, inactive, ...rest } = aggregate.state
+  const { oidc, jwt, oauth, saml, ldap, claims, roleRows = [], sessions } = rest
   return {
     id: aggregate.id,
     idpId: aggregate.id,
@@ -15,11 +16,16 @@ export function showIdp(aggregate: Existing<Idp>): IDP {
     type: types[protocolOf(aggregate.state)],
     stylingType,
     autoRegister,
+    refusesLinking,
+    asksFirst,
     oidc,
     jwt,
     oauth,
     saml: saml && showSaml(saml),
     ldap: ldap && showLdap(ldap),
+    claims,
+    roleRows,
+    sessions,
   }
 }
 
@@ -39,12 +45,12 @@ export function protocolOf(idp: Idp): Protocol {
   return protocols.find((protocol) => idp[protocol])!
 }
 
-function showSaml({ metadataXml, metadataUrl, ...settings }: Configurations['saml']): SAMLConfig {
+export function showSaml({ metadataXml, metadataUrl, ...settings }: Configurations['saml']): SAMLConfig {
   if (metadataXml === '') return { metadata: { $case: 'metadataUrl', value: metadataUrl }, ...settings }
   return { metadata: { $case: 'metadataXml', value: Buffer.from(metadataXml) }, ...settings }
 }
 
-function showLdap({ timeoutMilliseconds, ...settings }: Configurations['ldap']): LDAPConfig {
+export function showLdap({ timeoutMilliseconds, ...settings }: Configurations['ldap']): LDAPConfig {
   const [seconds, rest] = [Math.trunc(timeoutMilliseconds / 1000), timeoutMilliseconds % 1000]
   return { ...settings, timeout: { seconds, nanos: rest * 1e6 } }
 }

@@ -8,7 +8,8 @@ export const addJwtIdp = {
   check: checkUrls(['keysEndpoint'], ['jwtEndpoint']),
 
   async handle(context: Context, request: AddJWTIDPRequest, call: Call): Promise<AddJWTIDPResponse> {
-    const { jwtEndpoint, issuer, keysEndpoint, headerName } = request
-    return addIdp(context, call, 'jwt', request, { jwtEndpoint, issuer, keysEndpoint, headerName })
+    const { jwtEndpoint, issuer, keysEndpoint, headerName, audience } = request
+    const configuration = { jwtEndpoint, issuer, keysEndpoint, headerName, ...(audience && { audience }) }
+    return addIdp(context, call, 'jwt', request, configuration)
   },
 }

@@ -18,6 +18,6 @@ export const addLdapIdp = {
     const timeoutMilliseconds = inMilliseconds(request.timeout) ?? defaultTimeout
     const texts = { baseDn, bindDn, userBase, userObjectClasses, userFilters }
     const configuration = { servers, startTls, ...texts, timeoutMilliseconds, attributes: request.attributes! }
-    return addIdp(context, call, 'ldap', request, configuration, request.bindPassword)
+    return addIdp(context, call, 'ldap', request, configuration, { secret: request.bindPassword })
   },
 }

@@ -3,13 +3,19 @@ import type { Call } from '#lib/rpc/headers'
 import { addIdp } from '../add-idp.ts'
 import { checkUrls } from '../check-urls.ts'
 import type { Context } from '../context.ts'
+import { checkOauthPreset } from '../presets.ts'
 
 export const addOauthIdp = {
-  check: checkUrls(['tokenEndpoint', 'userEndpoint'], ['authorizationEndpoint']),
+  check: (context: Context, request: AddOAuthIDPRequest) => [
+    ...checkUrls(['tokenEndpoint', 'userEndpoint'], ['authorizationEndpoint'])(context, request),
+    ...checkOauthPreset(request),
+  ],
 
   async handle(context: Context, request: AddOAuthIDPRequest, call: Call): Promise<AddOAuthIDPResponse> {
     const { clientId, clientSecret, authorizationEndpoint, tokenEndpoint, userEndpoint, scopes, idAttribute } = request
-    const configuration = { clientId, authorizationEndpoint, tokenEndpoint, userEndpoint, scopes, idAttribute }
-    return addIdp(context, call, 'oauth', request, configuration, clientSecret)
+    const ofPreset = request.preset ? { preset: request.preset } : {}
+    const endpoints = { authorizationEndpoint, tokenEndpoint, userEndpoint }
+    const configuration = { clientId, ...endpoints, scopes, idAttribute, ...ofPreset }
+    return addIdp(context, call, 'oauth', request, configuration, { secret: clientSecret })
   },
 }

@@ -3,12 +3,17 @@ import type { Call } from '#lib/rpc/headers'
 import { addIdp } from '../add-idp.ts'
 import type { Context } from '../context.ts'
 import { checkUrls } from '../check-urls.ts'
+import { checkOidcPreset } from '../presets.ts'
 
 export const addOidcIdp = {
-  check: checkUrls(['issuer']),
+  check: (context: Context, request: AddOIDCIDPRequest) => [
+    ...checkUrls(['issuer'])(context, request),
+    ...checkOidcPreset(request),
+  ],
 
   async handle(context: Context, request: AddOIDCIDPRequest, call: Call): Promise<AddOIDCIDPResponse> {
-    const { clientId, clientSecret, issuer, scopes } = request
-    return addIdp(context, call, 'oidc', request, { clientId, issuer, scopes }, clientSecret)
+    const { clientId, clientSecret, issuer, scopes, preset, tenants, appleKey } = request
+    const ofPreset = { ...(preset && { preset }), ...(tenants && { tenants }), ...(appleKey && { appleKey }) }
+    return addIdp(context, call, 'oidc', request, { clientId, issuer, scopes, ...ofPreset }, { secret: clientSecret })
   },
 }

@@ -11,7 +11,8 @@ export const updateIdpJwtConfig = {
   check: checkUrls(['keysEndpoint'], ['jwtEndpoint']),
 
   async handle(context: Context, request: UpdateIDPJWTConfigRequest, call: Call): Promise<UpdateIDPJWTConfigResponse> {
-    const { idpId, jwtEndpoint, issuer, keysEndpoint, headerName } = request
-    return changeConfiguration(context, idpId, call, 'jwt', { jwtEndpoint, issuer, keysEndpoint, headerName })
+    const { idpId, jwtEndpoint, issuer, keysEndpoint, headerName, audience } = request
+    const changes = { jwtEndpoint, issuer, keysEndpoint, headerName, audience }
+    return changeConfiguration(context, idpId, call, 'jwt', changes)
   },
 }

@@ -6,6 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import { changeConfiguration } from '../change-idp.ts'
 import { checkUrls } from '../check-urls.ts'
 import type { Context } from '../context.ts'
+import { checkOauthPreset } from '../presets.ts'
 import { checkScopes, newScopes } from '../scopes.ts'
 
 const checkEndpoints = checkUrls(['tokenEndpoint', 'userEndpoint'], ['authorizationEndpoint'])
@@ -24,6 +25,9 @@ export const updateIdpOauthConfig = {
     const { idpId, clientId, clientSecret, authorizationEndpoint, tokenEndpoint, userEndpoint, idAttribute } = request
     const endpoints = { authorizationEndpoint, tokenEndpoint, userEndpoint }
     const changes = { clientId, ...endpoints, scopes: newScopes(request), idAttribute }
-    return changeConfiguration(context, idpId, call, 'oauth', changes, { replacement: clientSecret })
+    const secret = { replacement: clientSecret }
+    return changeConfiguration(context, idpId, call, 'oauth', changes, secret, (before) =>
+      checkOauthPreset({ preset: before.preset, idAttribute: idAttribute ?? before.idAttribute }),
+    )
   },
 }
