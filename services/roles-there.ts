@@ -6,6 +6,15 @@ export function membershipsIn(userId: string, organizationId: string): ListMembe
   return { userId, organizationId: '', withInactive: false, onlyIn: [organizationId], mostOthers: 0 }
 }
 
+/** Whether a user holds a role on the instance, or in the organization that `membershipsIn` asked for or a project of it. */
+export function isAdministrator({
+  instanceRoles,
+  memberships,
+  projectMemberships,
+}: Pick<ListMembershipsResponse, 'instanceRoles' | 'memberships' | 'projectMemberships'>): boolean {
+  return instanceRoles.length + memberships.length + projectMemberships.length > 0
+}
+
 /** What a user holds in one organization, of what grants lists. */
 export function rolesThere(
   { memberships, projectMemberships }: Pick<ListMembershipsResponse, 'memberships' | 'projectMemberships'>,

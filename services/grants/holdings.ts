@@ -17,10 +17,14 @@ export function projectGrantKey(projectId: string, grantedOrganizationId: string
 
 /**
  * The unique key of a user grant: an organization may give a user one grant for a project, or for a grant of that
- * project.
+ * project; and each of its identity providers another one.
  */
-export function userGrantKey(organizationId: string, { userId, projectId, projectGrantId }: NewUserGrant): UniqueKey {
-  return { kind: keyKinds.userGrant, scope: organizationId, key: JSON.stringify([userId, projectId, projectGrantId]) }
+export function userGrantKey(
+  organizationId: string,
+  { userId, projectId, projectGrantId, idpId }: NewUserGrant,
+): UniqueKey {
+  const of = [userId, projectId, projectGrantId, ...(idpId === undefined ? [] : [idpId])]
+  return { kind: keyKinds.userGrant, scope: organizationId, key: JSON.stringify(of) }
 }
 
 /** The error of the users service for an unknown user. */

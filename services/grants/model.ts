@@ -4,7 +4,7 @@ import { evolveHistory } from '#lib/eventstore/history'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { clientKey } from './applications/own-application.ts'
 import { memberKey, projectGrantKey, userGrantKey } from './holdings.ts'
-import { domainKey } from './organizations/new-organization.ts'
+import { keysOfOrganization } from './organizations/own-domain.ts'
 import { project } from './projections.ts'
 import type { Application } from './vocabulary/application.ts'
 import { evolve } from './vocabulary/evolve.ts'
@@ -43,6 +43,7 @@ export const model: Vocabulary = {
   keys,
   keyKinds: {
     [keyKinds.primaryDomain]: 'organization',
+    [keyKinds.verifiedDomain]: 'organization',
     [keyKinds.member]: 'member',
     [keyKinds.projectGrant]: 'project_grant',
     [keyKinds.userGrant]: 'user_grant',
@@ -56,7 +57,7 @@ function keys({ type, organizationId, state }: Aggregate): UniqueKey[] {
   if (!state || (state as { removed?: true }).removed) return []
   switch (type) {
     case 'organization':
-      return [domainKey((state as Organization).primaryDomain)]
+      return keysOfOrganization(state as Organization)
     case 'member':
       return [memberKey(organizationId, state as Member)]
     case 'project_grant': {

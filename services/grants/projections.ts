@@ -7,6 +7,7 @@ import { projectApplication } from './search/application-rows.ts'
 import { projectOrganization } from './search/organization-rows.ts'
 import { projectProjectGrant } from './search/project-grant-rows.ts'
 import { projectProject } from './search/project-rows.ts'
+import { projectWatchedDomains } from './search/watched-domain-rows.ts'
 import { projectUserGrant } from './search/user-grant-rows.ts'
 import type { Application } from './vocabulary/application.ts'
 import type { Member } from './vocabulary/member.ts'
@@ -21,7 +22,10 @@ export function project({ before, after }: { before: Aggregate; after: Aggregate
     case 'member':
       return projectMember(after as Aggregate<Member>)
     case 'organization':
-      return projectOrganization(after as Aggregate<Organization>)
+      return [
+        ...projectOrganization(after as Aggregate<Organization>),
+        ...projectWatchedDomains(before as Aggregate<Organization>, after as Aggregate<Organization>),
+      ]
     case 'project':
       return projectProject(before as Aggregate<Project>, after as Aggregate<Project>)
     case 'project_grant':

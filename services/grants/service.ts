@@ -1,11 +1,13 @@
 import { ApplicationServiceDefinition } from '#gen/roster/grants/v1/application_service'
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { InternalServiceDefinition } from '#gen/roster/grants/v1/internal_service'
+import { OrganizationDomainServiceDefinition } from '#gen/roster/grants/v1/organization_domain_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
 import { PermissionServiceDefinition } from '#gen/roster/grants/v1/permission_service'
 import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_member_service'
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
+import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { untilReachable } from '#lib/database/database'
 import type { Parts, Service } from '#lib/process'
@@ -39,6 +41,9 @@ import { removeClientSecret } from './operations/application/remove-client-secre
 import { addApplicationKey } from './operations/application/add-application-key.ts'
 import { listApplicationKeys } from './operations/application/list-application-keys.ts'
 import { removeApplicationKey } from './operations/application/remove-application-key.ts'
+import { checkProviderRoles } from './operations/internal/check-provider-roles.ts'
+import { setProviderRoles } from './operations/internal/set-provider-roles.ts'
+import { startFollowingTables } from './provider-roles/follow-tables.ts'
 import { giveInvitedRoles } from './operations/internal/give-invited-roles.ts'
 import { listInstanceOwners } from './operations/internal/list-instance-owners.ts'
 import { listOwnedOrganizations } from './operations/internal/list-owned-organizations.ts'
@@ -67,6 +72,12 @@ import { searchMyOrganizations } from './operations/organization/search-my-organ
 import { searchOrganizations } from './operations/organization/search-organizations.ts'
 import { updateOrganization } from './operations/organization/update-organization.ts'
 import { setPrimaryDomain } from './operations/organization/set-primary-domain.ts'
+import { addOrganizationDomain } from './operations/organization-domain/add-organization-domain.ts'
+import { confirmOrganizationDomain } from './operations/organization-domain/confirm-organization-domain.ts'
+import { getOrganizationDomain } from './operations/organization-domain/get-organization-domain.ts'
+import { listOrganizationDomains } from './operations/organization-domain/list-organization-domains.ts'
+import { removeOrganizationDomain } from './operations/organization-domain/remove-organization-domain.ts'
+import { verifyOrganizationDomain } from './operations/organization-domain/verify-organization-domain.ts'
 import { deactivateOrganization } from './operations/organization/deactivate-organization.ts'
 import { reactivateOrganization } from './operations/organization/reactivate-organization.ts'
 import { removeMyOrganization } from './operations/organization/remove-my-organization.ts'
@@ -110,6 +121,7 @@ import { updateUserGrant } from './operations/user-grant/update-user-grant.ts'
 import { ownerOfOrganization, ownerOfUser, ownerOfUserGrant } from './owners.ts'
 import { startCascades } from './cascades/start-cascades.ts'
 import { startPruningRefusals } from './explain/refused-calls.ts'
+import { startWatchingDomains } from './organizations/watch-domains.ts'
 import { startUserRemoval } from './cascades/user-removal.ts'
 import { model } from './model.ts'
 import { callerChangedBy } from './projections.ts'
@@ -126,12 +138,15 @@ const grants: StoringService<Config, Context> = {
       sql,
       store,
       users: createClient(nats, UsersInternal, internalCalls.grants.users),
+      idp: createClient(nats, IdpInternal, internalCalls.grants.idp),
     }
     await untilReachable(nats.waits, () => bootstrap(context))
     const background = [
       startUserRemoval(context, nats, log),
       startCascades(context, nats, log),
+      startFollowingTables(context, nats, log),
       startPruningRefusals(sql, log),
+      startWatchingDomains(context, log),
     ]
     return { context, background }
   },
@@ -157,6 +172,14 @@ const grants: StoringService<Config, Context> = {
       removeOrganizationMember,
       searchOrganizationMembers,
       leaveOrganization,
+    }),
+    served<typeof OrganizationDomainServiceDefinition, Context>(OrganizationDomainServiceDefinition, {
+      addOrganizationDomain,
+      listOrganizationDomains,
+      getOrganizationDomain,
+      verifyOrganizationDomain,
+      confirmOrganizationDomain,
+      removeOrganizationDomain,
     }),
     served<typeof InstanceServiceDefinition, Context>(InstanceServiceDefinition, {
       addInstanceMember,
@@ -243,6 +266,8 @@ const grants: StoringService<Config, Context> = {
       listInstanceOwners,
       listOwnedOrganizations,
       giveInvitedRoles,
+      checkProviderRoles,
+      setProviderRoles,
       recordRefusals,
       listEvents,
       listCheckpoints,

@@ -59,7 +59,7 @@ export function showProjectGrant(grant: Existing<ProjectGrant>, projectName: str
 }
 
 export function showUserGrant(grant: Existing<UserGrant>): ShownUserGrant {
-  const { userId, projectId, projectGrantId, roleKeys, inactive } = grant.state
+  const { userId, projectId, projectGrantId, roleKeys, inactive, idpId = '' } = grant.state
   return {
     id: grant.id,
     userGrantId: grant.id,
@@ -70,6 +70,7 @@ export function showUserGrant(grant: Existing<UserGrant>): ShownUserGrant {
     roleKeys,
     state: inactive ? UserGrantState.USER_GRANT_STATE_INACTIVE : UserGrantState.USER_GRANT_STATE_ACTIVE,
     organizationId: grant.organizationId,
+    idpId,
   }
 }
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
   sql = openDatabase(config.DATABASE_URL, 'grants', silent)
   await migrate(sql, new URL('../migrations/', import.meta.url), silent)
   const store = createStore(sql, { evolve, project }, silent, () => {})
-  context = { config, sql, store, users: undefined as never }
+  context = { config, sql, store, users: undefined as never, idp: undefined as never }
   for (const id of ['acme', 'umbrella'])
     await store.execute({
       aggregate: { type: 'organization', id },

@@ -61,7 +61,13 @@ beforeAll(async () => {
   const sql = openDatabase(config.DATABASE_URL, 'grants', silent)
   await migrate(sql, new URL('../migrations/', import.meta.url), silent)
   const store = createStore(slow.wrap(sql), { evolve, project }, silent, () => {})
-  context = { config, sql, store, users: createClient(grants, UsersInternal, internalCalls.grants.users) }
+  context = {
+    config,
+    sql,
+    store,
+    users: createClient(grants, UsersInternal, internalCalls.grants.users),
+    idp: undefined as never,
+  }
   const owner = { userId: 'root', roles: ['IAM_OWNER'] }
   await create('member', 'root', () => addedMember(instance.id, owner))
   for (const id of ['acme', 'umbrella']) await create('organization', id, () => addedOrganization(id, id, id))

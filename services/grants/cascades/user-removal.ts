@@ -5,6 +5,7 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import type { Context } from '../context.ts'
+import { takeFromUnlinked } from './take-from-unlinked.ts'
 import { removalTombstone, storeTombstone } from '../tombstones.ts'
 import { portion } from './in-portions.ts'
 import { removedHolding } from './removed-holding.ts'
@@ -15,8 +16,9 @@ export function startUserRemoval(context: Context, nats: Nats, log: Log): Servic
     name: 'user-removal',
     service: 'users',
     feed: (request, call) => context.users.listEvents(request, call),
-    eventTypes: ['user.removed', 'user.forgotten'],
-    handle: (event) => removeHoldings(context, event),
+    eventTypes: ['user.removed', 'user.forgotten', 'user.idp.unlinked'],
+    handle: (event) =>
+      event.type.startsWith('roster.user.idp.') ? takeFromUnlinked(context, event) : removeHoldings(context, event),
     atOnce: 16,
     sql: context.sql,
     nats,

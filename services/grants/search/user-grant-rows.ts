@@ -5,13 +5,14 @@ import type { UserGrant } from '../vocabulary/user-grant.ts'
 /** Keeps the tables of searches in step with a user grant: a row for the grant, and one for each of its roles. */
 export function projectUserGrant(before: Aggregate<UserGrant>, after: Aggregate<UserGrant>): Write[] {
   if (!after.state) return []
-  const { userId, projectId, projectGrantId, roleKeys, inactive = false, removed = false } = after.state
+  const { userId, projectId, projectGrantId, roleKeys, inactive = false, removed = false, idpId = '' } = after.state
   const row: UserGrantRow = {
     grant_id: after.id,
     organization_id: after.organizationId,
     user_id: userId,
     project_id: projectId,
     project_grant_id: projectGrantId,
+    idp_id: idpId,
     inactive,
     removed,
     role_keys: removed ? [] : roleKeys,
@@ -26,6 +27,7 @@ interface UserGrantRow {
   user_id: string
   project_id: string
   project_grant_id: string
+  idp_id: string
   inactive: boolean
   removed: boolean
   role_keys: string[]
@@ -38,13 +40,13 @@ const into: Insert<UserGrantRow>['into'] = (sql: Transaction, rows) => {
     with given as (
       select * from jsonb_to_recordset(${given}::text::jsonb) as r (
         grant_id text, organization_id text, user_id text, project_id text, project_grant_id text,
-        inactive boolean, removed boolean, role_keys text[], former_keys text[]
+        idp_id text, inactive boolean, removed boolean, role_keys text[], former_keys text[]
       )
     ), gone as (
       delete from user_grants g using given where given.removed and g.grant_id = given.grant_id
     ), kept as (
-      insert into user_grants
-      select grant_id, organization_id, user_id, project_id, project_grant_id, inactive from given where not removed
+      insert into user_grants (grant_id, organization_id, user_id, project_id, project_grant_id, inactive, idp_id)
+      select grant_id, organization_id, user_id, project_id, project_grant_id, inactive, idp_id from given where not removed
       on conflict (grant_id) do update set inactive = excluded.inactive
       where user_grants.inactive <> excluded.inactive
     ), lost as (

@@ -1,11 +1,13 @@
 import type { AggregateKey } from '#lib/eventstore/aggregate'
 import type { Effects } from './effects.ts'
+import { type DomainEvent, evolveDomains, isDomainEvent, type OrganizationDomain } from './organization-domain.ts'
 
 export type OrganizationEvent =
   | { type: 'added'; payload: { name: string; primaryDomain: string } }
   | { type: 'changed'; payload: { name: string } }
   /** `setOn`: who chose it has the permission on the instance. Missing: in the organization alone. */
   | { type: 'domain.changed'; payload: { primaryDomain: string; setOn?: 'instance' } }
+  | DomainEvent
   | { type: 'deactivated'; payload: {} }
   | { type: 'reactivated'; payload: {} }
   | { type: 'removed'; payload: {} }
@@ -14,6 +16,12 @@ export const organizationEffects: Effects<OrganizationEvent> = {
   added: 'alone',
   changed: 'none',
   'domain.changed': 'none',
+  'domain.added': 'none',
+  'domain.verified': 'none',
+  'domain.lost': 'none',
+  'domain.found': 'none',
+  'domain.unverified': 'none',
+  'domain.removed': 'none',
   deactivated: 'alone',
   reactivated: 'alone',
   removed: 'alone',
@@ -24,6 +32,8 @@ export interface Organization {
   primaryDomain: string
   /** The last primary domain that somebody with the permission on the instance chose. The present one may be another. */
   ownedDomain?: string
+  /** The domains that it proved, or began to prove. */
+  domains?: OrganizationDomain[]
   inactive?: true | undefined
   /** Nothing else is kept, and the id stays taken for good. */
   removed?: true
@@ -42,15 +52,17 @@ export function isClosed({ inactive, removed }: Organization): boolean {
 /** The organization after an event. */
 export function evolveOrganization(
   organization: Organization | undefined,
-  { type, payload }: OrganizationEvent,
+  event: OrganizationEvent,
+  at: Date,
 ): Organization {
-  if (type === 'added') return payload
-  if (organization === undefined) throw new Error(`an organization begins with ${type}`)
-  switch (type) {
+  if (event.type === 'added') return event.payload
+  if (organization === undefined) throw new Error(`an organization begins with ${event.type}`)
+  if (isDomainEvent(event)) return { ...organization, domains: evolveDomains(organization.domains ?? [], event, at) }
+  switch (event.type) {
     case 'changed':
-      return { ...organization, ...payload }
+      return { ...organization, ...event.payload }
     case 'domain.changed': {
-      const { primaryDomain, setOn } = payload
+      const { primaryDomain, setOn } = event.payload
       return { ...organization, primaryDomain, ...(setOn && { ownedDomain: primaryDomain }) }
     }
     case 'deactivated':

@@ -4,7 +4,7 @@ import type { Removed } from './removed.ts'
 /** The events of a user grant. It belongs to the organization that gave it. */
 export type UserGrantEvent =
   | { type: 'added'; payload: NewUserGrant }
-  | { type: 'changed'; payload: { roleKeys: string[] } }
+  | { type: 'changed'; payload: { roleKeys: string[] } & Partial<GivenByProvider> }
   | { type: 'deactivated'; payload: {} }
   | { type: 'reactivated'; payload: {} }
   | Removed
@@ -17,12 +17,22 @@ export const userGrantEffects: Effects<UserGrantEvent> = {
   removed: 'alone',
 }
 
-export interface NewUserGrant {
+/** What a provider's grant knows of the sign-in that gave it. */
+export interface GivenByProvider {
+  /** The rows of the provider's table. */
+  rowIds: string[]
+  /** RFC 3339. */
+  signedInAt: string
+}
+
+export interface NewUserGrant extends Partial<GivenByProvider> {
   userId: string
   projectId: string
   /** Empty where the organization owns the project. */
   projectGrantId: string
   roleKeys: string[]
+  /** The identity provider whose table gave it. Missing: somebody did. */
+  idpId?: string
 }
 
 export interface UserGrant extends NewUserGrant {
@@ -35,7 +45,7 @@ export function evolveUserGrant(grant: UserGrant | undefined, { type, payload }:
   if (grant === undefined) throw new Error(`a user grant begins with ${type}`)
   switch (type) {
     case 'changed':
-      return { ...grant, roleKeys: payload.roleKeys }
+      return { ...grant, ...payload }
     case 'deactivated':
       return { ...grant, inactive: true }
     case 'reactivated':

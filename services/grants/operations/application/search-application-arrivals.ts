@@ -58,6 +58,7 @@ const kinds: Record<string, Kind> = {
 const causes: Record<string, Cause> = {
   'redirect-uri': Cause.APPLICATION_REFUSAL_CAUSE_REDIRECT_URI,
   parameter: Cause.APPLICATION_REFUSAL_CAUSE_PARAMETER,
+  provider: Cause.APPLICATION_REFUSAL_CAUSE_PROVIDER,
   person: Cause.APPLICATION_REFUSAL_CAUSE_PERSON,
   client: Cause.APPLICATION_REFUSAL_CAUSE_CLIENT,
   grant: Cause.APPLICATION_REFUSAL_CAUSE_GRANT,

@@ -1,26 +1,21 @@
 import type { GiveInvitedRolesRequest, GiveInvitedRolesResponse } from '#gen/roster/grants/v1/internal_service'
 import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
-import type { Aggregate } from '#lib/eventstore/aggregate'
 import { permissionDenied } from '#lib/rpc/authorize'
-import { anonymous, holds, withRoles } from '#lib/rpc/caller'
+import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
-import { membershipsIn, rolesThere } from '../../../roles-there.ts'
+import { callOf, checkGrants, permitGrants } from './givable-roles.ts'
 import type { Context } from '../../context.ts'
 import { userGrantKey } from '../../holdings.ts'
 import { addMember } from '../../members/add-member.ts'
 import { findMember, updateMember } from '../../members/change-member.ts'
 import { ownMemberships, permitByMemberships } from '../../members/own-roles.ts'
-import { refuseInactive } from '../../organizations/active-organization.ts'
 import { findProjectGrant } from '../../projects/find-project-grant.ts'
 import { keyOfMember, type Member } from '../../vocabulary/member.ts'
-import { keyOfOrganization, type Organization } from '../../vocabulary/organization.ts'
 import { keyOfProject, type Project } from '../../vocabulary/project.ts'
-import type { ProjectGrant } from '../../vocabulary/project-grant.ts'
 import type { UserGrant } from '../../vocabulary/user-grant.ts'
-import { createUserGrant, decideUserGrant } from '../user-grant/add-user-grant.ts'
+import { createUserGrant } from '../user-grant/add-user-grant.ts'
 import { updateUserGrant } from '../user-grant/update-user-grant.ts'
-import { listMemberships } from './list-memberships.ts'
 
 /** Users calls it: once to ask, and once to give. What the inviter holds is read each time. */
 export async function giveInvitedRoles(
@@ -37,20 +32,12 @@ export async function giveInvitedRoles(
     traceparent,
   }
   if (!holds(call.caller, 'user.write', organizationId)) throw permissionDenied()
-  for (const { projectId } of grants)
-    if (!holds(call.caller, 'user.grant.write', organizationId, projectId)) throw permissionDenied()
+  permitGrants(call.caller, organizationId, grants)
   await checkAll(context, request, call)
   if (userId === '') return {}
   for (const { projectId, roleKeys } of grants) await giveGrant(context, { userId, projectId, roleKeys }, call)
   if (organizationRoles.length > 0) await giveMembership(context, { userId, organizationRoles }, call)
   return {}
-}
-
-// The inviter, as a caller with the roles of now.
-async function callOf(context: Context, userId: string, organizationId: string) {
-  const held = await listMemberships(context, membershipsIn(userId, organizationId))
-  const caller = { ...anonymous, userId, instanceRoles: held.instanceRoles }
-  return { organizationId, caller: withRoles(caller, organizationId, rolesThere(held, organizationId)) }
 }
 
 // Nothing is given where one of the roles is refused.
@@ -59,20 +46,8 @@ async function checkAll(
   { organizationId, grants, organizationRoles }: GiveInvitedRolesRequest,
   call: Call,
 ): Promise<void> {
-  const { store, config } = context
-  const organization = await store.load<Organization>(keyOfOrganization(organizationId).type, organizationId)
-  if (!organization) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', 'There is no such organization.')
-  refuseInactive(organization)
-  for (const { projectId, roleKeys } of grants) {
-    const grantId = await findProjectGrant(context, projectId, organizationId)
-    const [project, grant] = await Promise.all([
-      store.load<Project>(keyOfProject(projectId).type, projectId),
-      grantId === undefined ? undefined : store.load<ProjectGrant>('project_grant', grantId),
-    ])
-    const unknown = { organizationId: '', state: undefined } as unknown as Aggregate<Project>
-    const asked = { userId: '', projectId, projectGrantId: '', roleKeys, userGrantId: undefined }
-    decideUserGrant(project ?? unknown, grant, asked, organizationId, config.GRANT_MAX_ROLE_KEYS)
-  }
+  const { store } = context
+  await checkGrants(context, organizationId, grants)
   if (organizationRoles.length === 0) return
   const keys = await ownMemberships(context, { organizationId }, call)
   const own = await Promise.all(keys.map(({ id }) => store.load<Member>(keyOfMember(id).type, id)))

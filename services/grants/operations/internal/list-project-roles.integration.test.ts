@@ -33,7 +33,13 @@ beforeAll(async () => {
   })
   sql = openDatabase(config.DATABASE_URL, 'grants', silent)
   await migrate(sql, new URL('../../migrations/', import.meta.url), silent)
-  context = { config, sql, store: createStore(sql, model, silent, () => {}), users: undefined as never }
+  context = {
+    config,
+    sql,
+    store: createStore(sql, model, silent, () => {}),
+    users: undefined as never,
+    idp: undefined as never,
+  }
   for (const id of ['acme', 'umbrella', 'foreign'])
     await context.store.execute({
       aggregate: { type: 'organization', id },

@@ -4,7 +4,7 @@ import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { endOrganization } from './end-organization.ts'
-import { domainKey } from '../../organizations/new-organization.ts'
+import { keysOfOrganization } from '../../organizations/own-domain.ts'
 
 /** All that it has goes after it: see `startCascades`. */
 export async function removeOrganization(
@@ -12,9 +12,9 @@ export async function removeOrganization(
   { orgId }: RemoveOrganizationRequest,
   call: Call,
 ): Promise<RemoveOrganizationResponse> {
-  return endOrganization(context, orgId, call, ({ primaryDomain }) => {
+  return endOrganization(context, orgId, call, (organization) => {
     if (orgId === instance.organization.id)
       throw new RosterError('FAILED_PRECONDITION', 'ORGANIZATION_IS_FIRST', 'The first organization stays.')
-    return { releases: [domainKey(primaryDomain)], events: [{ type: 'removed', payload: {} }], answer: undefined }
+    return { releases: keysOfOrganization(organization), events: [{ type: 'removed', payload: {} }], answer: undefined }
   })
 }

@@ -8,6 +8,7 @@ import { isBesideFormer } from '#lib/schema/releases'
 import type { Context } from '../../context.ts'
 import { existingOrganization } from '../../organizations/active-organization.ts'
 import { claimDomain, domainKey } from '../../organizations/new-organization.ts'
+import { noForeignVerified } from '../../organizations/domain-elsewhere.ts'
 import type { Organization, OrganizationEvent } from '../../vocabulary/organization.ts'
 
 export const setPrimaryDomain = {
@@ -34,7 +35,11 @@ export const setPrimaryDomain = {
         // Who may choose any domain confirms one that others chose.
         if (!isNew && (setOn === undefined || ownedDomain === domain)) return { events: [], answer: undefined }
         return {
-          ...(isNew && { claims: [claimDomain(domain)], releases: [domainKey(primaryDomain)] }),
+          ...(isNew && {
+            claims: [claimDomain(domain)],
+            releases: [domainKey(primaryDomain)],
+            guards: [noForeignVerified(domain, call.organizationId)],
+          }),
           events: [{ type: 'domain.changed', payload: { primaryDomain: domain, ...(setOn && { setOn }) } }],
           answer: undefined,
         }

@@ -1,4 +1,5 @@
 import type { UpdateUserGrantRequest, UpdateUserGrantResponse } from '#gen/roster/grants/v1/user_grant_service'
+import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
@@ -44,6 +45,12 @@ function decide(
   asked: string[],
   mostKeys: number,
 ): Decision<UserGrantEvent> {
+  if (grant.idpId !== undefined)
+    throw new RosterError(
+      'FAILED_PRECONDITION',
+      'USER_GRANT_OF_PROVIDER',
+      'The roles are given by the table of an identity provider.',
+    )
   // A removed project, and a removed grant of one, have no roles to give.
   const granted = projectGrant && { ...projectGrant.state!, ...(projectGrant.state!.removed && { roleKeys: [] }) }
   const roleKeys = userGrantKeys(asked, project.state!, granted, mostKeys)
