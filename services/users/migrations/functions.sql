@@ -468,7 +468,12 @@ $$;
 create or replace function address_holders(of jsonb) returns setof login_addresses language sql stable as $$
   select * from login_addresses
   where address = of ->> 'address'
-    and (organization_id = of ->> 'organizationId' or ((of ->> 'anywhere')::boolean and proved))
+    and (
+      organization_id = of ->> 'organizationId'
+      or ((of ->> 'anywhere')::boolean and (proved or organization_id = (
+        select d.organization_id from verified_domains d where d.domain = of ->> 'domain'
+      )))
+    )
   -- The word of an organization alone comes behind a proof.
   order by proved desc, since
 $$;

@@ -19,7 +19,7 @@ import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
 import {
   checkedAt,
   checkedFactors,
-  lastFirstFactor,
+  lastProof,
   missingFactors,
   ownFactors,
   type PersonPolicy,
@@ -93,7 +93,7 @@ export async function sessionThatMustChange(context: Context, userId: string, ca
 }
 
 function isFresh(session: Session, now: Date): boolean {
-  const last = lastFirstFactor(checkedAt(session))
+  const last = lastProof(checkedAt(session))
   return last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
 }
 

@@ -99,6 +99,8 @@ export async function recordFactor(
   if (kind === 'passkey' && !policy.allowPasskeys && isFirst({ kind, ...proved })) throw refused('not-allowed')
   // As a wrong one: that it is right is told to nobody.
   if (kind === 'password' && !policy.factors.includes(kind)) throw credentialsInvalid()
+  // It was taken from the policy meanwhile, or another organization's.
+  if (kind === 'provider' && !policy.providers.some(({ idpId }) => idpId === proved?.idpId)) throw credentialsInvalid()
   if (kind === 'mailed-code' && !policy.factors.includes(kind)) throw notAvailable()
   if (kind === 'otp-email' && (provesAgain(policy, kind) || beganByMail(target.session?.state))) throw notAvailable()
   const { session: known, known: { reads = {}, read = [] } = {} } = target
@@ -163,6 +165,7 @@ export async function recordFactor(
           token,
           ...record(sessionId, partial === true),
           ...factor.writes,
+          ...(factor.writesOf?.({ sessionId, userId }) ?? []),
           ...(kind === 'password' ? afterRightPassword(userId, policy) : []),
           ...(target.writes?.({ sessionId, userId, session: after, found, now }) ?? []),
         ],

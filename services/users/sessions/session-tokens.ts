@@ -16,7 +16,7 @@ import { checkedAt, missingFactors, ownFactors, type PersonPolicy } from './logi
  * STORE_UNAVAILABLE; errors of grants.
  */
 export async function isComplete(
-  context: Pick<Context, 'config' | 'store' | 'grants'>,
+  context: Pick<Context, 'config' | 'store' | 'sql' | 'grants'>,
   { sessionId, authorizationId, userId, organizationId, user }: FoundToken,
   call: ServiceCall,
 ): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { orUnavailable } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import { type Browser, renewAtOnce } from './session-cookie.ts'
 import type { Context } from '../../context.ts'
@@ -18,6 +19,7 @@ export async function endSessions(
       store.execute({ ...endSession(sessionId), call: { caller: { userId }, requestId, deadline } }),
     ),
   )
+  await orUnavailable(sql`update browsers set signed_out_at = roster_now() where id = ${browser.id}`)
   // Last: before that, a caller with the value could sign out again.
   return renewAtOnce(sql, browser)
 }

@@ -193,7 +193,7 @@ export async function deleteBrowsers(sql: Sql): Promise<void> {
     sql`
       seen_at between roster_now() - interval '3 hours' and roster_now() - interval '5 minutes'
       and ${without('browser_sessions')} and ${without('authorization_requests')} and ${without('browser_uses')}
-      and ${without('known_browsers')}
+      and ${without('known_browsers')} and ${without('provider_intents')}
     `,
   )
   await deleteInPortions(

@@ -17,6 +17,14 @@ export interface LoginPolicySettings {
   allowPasskeys?: boolean
   /** A mailed code signs in, and a password does not. What the instance sets holds everywhere. */
   allowMailedCodes?: boolean
+  /** False: providers alone sign in, and neither a password nor a mailed code. Of organizations alone. */
+  allowUsernamePassword?: false
+  /** Pages ask for the name first, and lead to the provider of its domain. */
+  allowDomainDiscovery?: boolean
+  /** Those that people sign in by. An organization has its own list, or that of the instance. */
+  identityProviders?: { idpIds: string[]; domains?: ProviderDomain[] }
+  /** No: nobody signs in by the listed ones. */
+  allowExternalIdp?: boolean
   /** See LoginPolicy. An organization has as many as the instance at most. */
   trustedBrowserDays?: number
   /** See LoginPolicy. 0: never. */
@@ -41,6 +49,15 @@ export interface LoginPolicySettings {
   helpLink?: string
   /** As a whole: an organization's has nothing of the instance's. */
   brand?: Brand
+}
+
+/** The provider of the people who have addresses of a domain. */
+export interface ProviderDomain {
+  /** In lower case, in Punycode. */
+  domain: string
+  idpId: string
+  /** What it says of such an address counts. */
+  trusted: boolean
 }
 
 /** Whether people stay signed in: nobody does, each person decides, or everybody does. */

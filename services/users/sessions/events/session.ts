@@ -28,7 +28,7 @@ export type SessionEvent =
         expiresAt: string
         kept?: boolean
         trustId?: string
-      } & CheckOfPasskey
+      } & CheckOfFactor
     }
   /** A code was made; or a wrong one was tried. */
   | { type: 'factor.challenged' | 'factor.rejected'; payload: { userId: string; kind: FactorKind } }
@@ -41,8 +41,8 @@ export type SessionEvent =
   | { type: 'chosen'; payload: { userId: string; applicationId: string } }
   | { type: 'ended'; payload: { userId: string } }
 
-/** What a person proves to sign in. `mailed-code`: a code by mail as the first factor; as a second one, it is `otp-email`. */
-export type FactorKind = 'password' | 'mailed-code' | SecondFactorKind
+/** What a person proves to sign in. `mailed-code`: a code by mail as the first factor; as a second one, it is `otp-email`. `provider`: an identity provider. */
+export type FactorKind = 'password' | 'mailed-code' | 'provider' | SecondFactorKind
 
 /** What a check of a passkey was. */
 export interface CheckOfPasskey {
@@ -52,7 +52,18 @@ export interface CheckOfPasskey {
   second?: boolean
 }
 
-export interface Factor extends CheckOfPasskey {
+/** What a check by an identity provider was. */
+export interface CheckOfProvider {
+  idpId?: string
+  /** When the person signed in there, RFC 3339. Missing: the provider does not say. */
+  provedAt?: string
+  /** The words by which it counts as two factors, as long as the provider's record says so. Missing: none. */
+  counted?: string[]
+}
+
+export interface CheckOfFactor extends CheckOfPasskey, CheckOfProvider {}
+
+export interface Factor extends CheckOfFactor {
   kind: FactorKind
   /** When it was checked, RFC 3339. */
   at: string
@@ -87,9 +98,15 @@ export function evolveSession(session: Session | undefined, event: SessionEvent,
   if (session === undefined) throw new Error(`a session begins with ${event.type}`)
   if (event.type === 'ended') return { ...session, ended: true }
   if (event.type !== 'factor.checked') return session
-  const { kind, expiresAt, kept = session.kept, userVerified, second } = event.payload
+  const { kind, expiresAt, kept = session.kept, userVerified, second, idpId, provedAt, counted } = event.payload
   const otherFactors = (session.factors ?? []).filter((factor) => factor.kind !== kind)
-  const check = { ...(userVerified && { userVerified }), ...(second && { second }) }
+  const check = {
+    ...(userVerified && { userVerified }),
+    ...(second && { second }),
+    ...(idpId && { idpId }),
+    ...(provedAt && { provedAt }),
+    ...(counted && { counted }),
+  }
   const factors = [...otherFactors, { kind, at: at.toISOString(), ...check }]
   // A later first factor may come from elsewhere, so each check says it.
   const { trustId: _, ...others } = session

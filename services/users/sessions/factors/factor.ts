@@ -7,7 +7,7 @@ import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import type { User } from '../../directory/events/user.ts'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { RosterError } from '#lib/errors'
-import type { CheckOfPasskey, FactorKind } from '../events/session.ts'
+import type { CheckOfFactor, FactorKind } from '../events/session.ts'
 import type { AskedAssertion } from './binding.ts'
 
 /** The work of a kind of factor. */
@@ -46,8 +46,8 @@ export interface FactorTarget {
 /** A factor that was right a moment ago. */
 export interface ProvedFactor {
   kind: FactorKind
-  /** Of a passkey. */
-  check?: CheckOfPasskey
+  /** Of a passkey, or an identity provider. */
+  check?: CheckOfFactor
   user: LoginUser
   /** Whether it still holds where it is recorded. */
   holds(user: User | undefined): boolean
@@ -55,6 +55,8 @@ export interface ProvedFactor {
   writes: Write[]
   guards: Guard[]
   uses: Use[]
+  /** What is stored with the session that it comes to. */
+  writesOf?: (session: { sessionId: string; userId: string }) => Write[]
   claims?: (UniqueKey & { taken: RosterError })[]
   /** Once it is recorded. A failure is logged alone. */
   settle?(): Promise<void>

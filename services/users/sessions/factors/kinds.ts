@@ -55,6 +55,14 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
     method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_OTP_EMAIL,
     isSetUp: ({ state }) => state.human?.isVerified === true,
   },
+  provider: {
+    // What was proved to the provider, it says in its own words.
+    amr: [],
+    isFirst: true,
+    shownAs: 'intent',
+    method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_IDP,
+    isSetUp: ({ state }) => (state.human?.links ?? []).length > 0,
+  },
   passkey: {
     // Without attestation nobody knows where its key lies: no `hwk`.
     amr: ['pop', 'user'],

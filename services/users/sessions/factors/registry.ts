@@ -7,8 +7,10 @@ import { password } from './password/password.ts'
 import { recoveryCode } from './recovery-code/recovery-code.ts'
 import { totp } from './totp/totp.ts'
 
-/** The work of each kind of factor. */
-export const factors: Record<FactorKind, Factor> = {
+export type GivenFactor = Exclude<FactorKind, 'provider'>
+
+/** The work of each kind of factor that a person gives here. What a provider proves comes back from there. */
+export const factors: Record<GivenFactor, Factor> = {
   password,
   'mailed-code': mailedCode,
   passkey,

@@ -85,6 +85,8 @@ test('nobody is locked where no policy says so, and no owner of the instance is'
   await setPolicy(users, {}, 'acme')
   const cleo = await addPerson(users, 'cleo')
   await wrong('cleo', 8)
+  // They are looked at after their answers, by the policy of then.
+  await Promise.all(replicas.map(({ afterResponse }) => afterResponse.stop()))
   await setPolicy(users, { maxPasswordAttempts: 3 }, 'acme')
   await wrong('owner', 3)
   await untilCounted(owner, 0)

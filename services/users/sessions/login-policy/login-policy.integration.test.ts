@@ -231,5 +231,5 @@ test.each<[LoginPolicySettings, string | undefined]>([
     ],
   ),
 ])('a policy with %j is refused for %s', (settings, field) => {
-  expect(updateLoginPolicy.check(users, { settings })[0]?.field).toBe(field)
+  expect(updateLoginPolicy.check(users, { settings }, callIn('org'))[0]?.field).toBe(field)
 })

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { IDPStylingType } from '#gen/roster/idp/v1/identity_provider_service'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import { askedFirst, maySetUp, provable } from '../factors/asked-first.ts'
+import type { KnownProvider } from '../factors/provider/known-providers.ts'
 import type { FactorKind } from '../events/session.ts'
 import type { Human } from '../../directory/events/human.ts'
 import type { User } from '../../directory/events/user.ts'
@@ -51,6 +53,53 @@ describe('what is missing beside a password', () => {
   ])('%s', (_, of, human, expected) => {
     expect(askedSecondFactors(of, ownFactors(human))).toEqual(expected)
     expect(missingFactors(of, ownFactors(human), checked('password'))).toEqual(expected.length > 0 ? [expected] : [])
+  })
+})
+
+describe('a sign-in at a provider', () => {
+  const provider = (secondFactors?: string[]): KnownProvider => ({
+    idpId: 'acme',
+    organizationId: 'o',
+    name: 'Acme',
+    stylingType: IDPStylingType.STYLING_TYPE_UNSPECIFIED,
+    ...(secondFactors && { secondFactors }),
+  })
+  const own = { demanded: [], further: [], linked: [{ idpId: 'acme', linkedAt: new Date(0).toISOString() }] }
+  const sessionOf = (more: Partial<CheckedFactor> = {}): CheckedFactor[] => [
+    { kind: 'provider', idpId: 'acme', at: new Date(0), counted: ['amr:mfa'], ...more },
+  ]
+  const lacking = (providers: LoginPolicy['providers'], checks: CheckedFactor[], now?: Date, of = demanding) =>
+    missingFactors({ ...of, providers }, own, checks, { now })
+
+  test.each<[string, string[] | undefined, Partial<CheckedFactor>, boolean]>([
+    ['is two factors where it said what the record asks for', ['acr:phr', 'amr:mfa'], {}, true],
+    ['is one where the record asks for nothing', undefined, {}, false],
+    ['is one where the record asks for something else by now', ['amr:hwk'], {}, false],
+    ['is one where it said nothing of that', ['amr:mfa'], { counted: [] }, false],
+    ['is one of another provider', ['amr:mfa'], { idpId: 'other' }, false],
+    ['is one of an earlier link', ['amr:mfa'], { at: new Date(-1) }, false],
+  ])('%s', (_, asked, more, isTwo) => expect(lacking([provider(asked)], sessionOf(more)).length === 0).toBe(isTwo))
+
+  test('by a link that an address alone made, or somebody else, proves nobody who has a role', () => {
+    const lackingFor = (made: object, byHandAlone: boolean) =>
+      missingFactors(
+        { ...policy, providers: [provider()], byHandAlone },
+        { ...own, linked: own.linked.map((link) => ({ ...link, ...made })) },
+        sessionOf(),
+      )
+    expect(lackingFor({ domain: 'example.com' }, false)).toEqual([])
+    expect(lackingFor({ domain: 'example.com' }, true)).not.toEqual([])
+    expect(lackingFor({ named: true }, false)).toEqual([])
+    expect(lackingFor({ named: true }, true)).not.toEqual([])
+    expect(lackingFor({}, true)).toEqual([])
+  })
+
+  test('is two for as long as a multi-factor check counts, from when the person signed in there', () => {
+    const of = { ...demanding, multiFactorCheckLifetime: 3600 }
+    const at = new Date(7_200_000)
+    const [providers, now] = [[provider(['amr:mfa'])], new Date(7_300_000)]
+    expect(lacking(providers, sessionOf({ at }), now, of)).toEqual([])
+    expect(lacking(providers, sessionOf({ at, provedAt: new Date(0).toISOString() }), now, of)).not.toEqual([])
   })
 })
 

@@ -1,9 +1,11 @@
-import type { Brand, KeepSignedIn } from '../events/login-policy.ts'
-import type { CheckOfPasskey, Factor, FactorKind, Session } from '../events/session.ts'
+import type { Brand, KeepSignedIn, ProviderDomain } from '../events/login-policy.ts'
+import type { CheckOfFactor, Factor, FactorKind, Session } from '../events/session.ts'
+import type { Link } from '../../directory/events/links.ts'
 import type { Human, SecondFactorKind } from '../../directory/events/human.ts'
+import type { KnownProvider } from '../factors/provider/known-providers.ts'
 import { factorKinds, isFirst, isWayOut, secondFactors } from '../factors/kinds.ts'
 
-export interface CheckedFactor extends CheckOfPasskey {
+export interface CheckedFactor extends CheckOfFactor {
   kind: FactorKind
   at: Date
   /** It is older than an application asked for. Missing: it is not. */
@@ -12,8 +14,14 @@ export interface CheckedFactor extends CheckOfPasskey {
 
 /** What an organization demands of those who sign in, and allows them. */
 export interface LoginPolicy {
-  /** What begins a session, where no passkey does: a password, or a mailed code. */
+  /** What begins a session, where no passkey and no provider does: a password, or a mailed code. `provider`: nothing else does. */
   factors: readonly FactorKind[]
+  /** The identity providers that people sign in by, as they serve now. */
+  providers: readonly KnownProvider[]
+  /** Those of the people who have addresses of a domain. Whether the domain is verified is asked where it counts. */
+  providerDomains: readonly ProviderDomain[]
+  /** Pages ask for the name first, and lead to the provider of its domain. */
+  allowDomainDiscovery: boolean
   /** People sign in with passkeys; else these count for nothing. */
   allowPasskeys: boolean
   /** The domain that they serve: of the instance. */
@@ -60,10 +68,17 @@ export interface LoginPolicy {
  * What is demanded of one person: `forceMfa` says whether that one needs a second factor. So no policy of an organization
  * is taken for it.
  */
-export type PersonPolicy = Omit<LoginPolicy, 'forceMfaOfAdministrators'> & { forceMfaOfAdministrators?: never }
+export type PersonPolicy = Omit<LoginPolicy, 'forceMfaOfAdministrators'> & {
+  forceMfaOfAdministrators?: never
+  /** The person has a role: a provider that was connected by an address alone, or by somebody else, proves nothing. */
+  byHandAlone?: boolean
+}
 
 export const defaultPolicy: PersonPolicy = {
   factors: ['password'],
+  providers: [],
+  providerDomains: [],
+  allowDomainDiscovery: false,
   allowPasskeys: false,
   passkeyRpId: '',
   forceMfa: false,
@@ -97,6 +112,8 @@ export interface OwnFactors {
   further: readonly SecondFactorKind[]
   /** Somebody else set the password. Missing: nobody did. */
   passwordMustChange?: boolean | undefined
+  /** The identity providers to which the person is linked, and since when, RFC 3339. Missing: none. */
+  linked?: readonly Pick<Link, 'idpId' | 'linkedAt' | 'domain' | 'named'>[]
 }
 
 /**
@@ -105,11 +122,17 @@ export interface OwnFactors {
  * nobody has used, is not.
  */
 export function ownFactors(human: Human | undefined): OwnFactors {
-  const { secondFactors: demanded = [], passkeys = [], passwordMustChange = false } = human ?? {}
+  const { secondFactors: demanded = [], passkeys = [], passwordMustChange = false, links = [] } = human ?? {}
+  const linked = links.map(({ idpId, linkedAt, domain, named }) => ({
+    idpId,
+    linkedAt,
+    ...(domain !== undefined && { domain }),
+    ...(named && { named }),
+  }))
   if (passkeys.some(({ secondOnly }) => secondOnly))
-    return { demanded: ['passkey', ...demanded], further: [], passwordMustChange }
+    return { demanded: ['passkey', ...demanded], further: [], passwordMustChange, linked }
   const further = passkeys.some(({ conditional }) => !conditional) ? ['passkey' as const] : []
-  return { demanded, further, passwordMustChange }
+  return { demanded, further, passwordMustChange, linked }
 }
 
 /** Kinds of which one suffices; or another password, in place of one that somebody else set. */
@@ -126,19 +149,31 @@ export type Lacking = FactorKind[] | 'new-password'
 export function missingFactors(
   policy: Demands,
   own: OwnFactors,
-  checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at'>[],
+  checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at' | 'idpId' | 'provedAt' | 'counted'>[],
   { now, standsIn }: { now?: Date | undefined; standsIn?: FactorKind | undefined } = {},
 ): Lacking[] {
-  const isWithin = (lifetime: number, { at }: (typeof checked)[number]) =>
-    !now || now.getTime() - at.getTime() <= lifetime * 1000
+  const isWithin = (lifetime: number, { at, provedAt }: (typeof checked)[number]) =>
+    !now || now.getTime() - (provedAt === undefined ? at.getTime() : Date.parse(provedAt)) <= lifetime * 1000
   const young = checked.filter((factor) => isWithin(policy.secondFactorCheckLifetime, factor))
   const isBoth = ({ kind, userVerified = false }: (typeof checked)[number]) =>
     policy.allowPasskeys && kind === 'passkey' && userVerified
-  if (young.some((factor) => isBoth(factor) && isWithin(policy.multiFactorCheckLifetime, factor))) return []
   const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
+  // What an earlier link proved does not count for the one that took its place: it was perhaps of somebody else.
+  const isByProvider = ({ kind, idpId, at }: (typeof checked)[number]) =>
+    kind === 'provider' &&
+    own.linked?.some(
+      (link) => link.idpId === idpId && Date.parse(link.linkedAt) <= at.getTime() && servesFor(policy, link),
+    ) === true &&
+    policy.providers.some((provider) => provider.idpId === idpId)
+  const isTwo = (factor: (typeof checked)[number]) =>
+    isBoth(factor) || (isByProvider(factor) && countsAsTwo(policy, factor))
+  if (young.some((factor) => isTwo(factor) && isWithin(policy.multiFactorCheckLifetime, factor))) return []
   const first = policy.factors
-    .filter((kind) => !isChecked(kind) && !checked.some(isBoth))
-    .map((kind): FactorKind[] => [kind, ...(policy.allowPasskeys ? ['passkey' as const] : [])])
+    .filter(
+      (kind) =>
+        !(kind !== 'provider' && isChecked(kind)) && !checked.some((factor) => isBoth(factor) || isByProvider(factor)),
+    )
+    .map((kind): FactorKind[] => [kind, ...othersThan(policy).filter((other) => other !== kind)])
   const second = askedSecondFactors(policy, own)
   // Another one than these does not count: who set up an app is not to be passed by the mailbox.
   // Nor does a passkey that stands for both and has grown old as that.
@@ -155,9 +190,40 @@ export function missingFactors(
   return isSetUp ? [...first, 'new-password', ...lacked] : [...first, ...lacked, 'new-password']
 }
 
+/**
+ * Whether a link counts at all. Who may pick addresses at a provider, or name whom it proves, could wait until one of its people
+ * has a role.
+ */
+export function servesFor(
+  { byHandAlone = false }: Pick<PersonPolicy, 'byHandAlone'>,
+  { domain, named }: Pick<Link, 'domain' | 'named'>,
+): boolean {
+  return !byHandAlone || (domain === undefined && !named)
+}
+
+/** Whether a sign-in at a provider counts as two factors: it said what the provider's record asks for, and still does. */
+export function countsAsTwo(
+  { providers }: Pick<LoginPolicy, 'providers'>,
+  { kind, idpId, counted }: Pick<CheckedFactor, 'kind' | 'idpId' | 'counted'>,
+): boolean {
+  if (kind !== 'provider' || counted === undefined) return false
+  const { secondFactors: counting = [] } = providers.find((provider) => provider.idpId === idpId) ?? {}
+  return counting.some((word) => counted.includes(word))
+}
+
+/** What begins a session in place of a password or a mailed code. */
+export function othersThan({
+  allowPasskeys,
+  providers,
+}: Pick<LoginPolicy, 'allowPasskeys' | 'providers'>): FactorKind[] {
+  return [...(allowPasskeys ? ['passkey' as const] : []), ...(providers.length > 0 ? ['provider' as const] : [])]
+}
+
 type Demands = Pick<
   PersonPolicy,
+  | 'byHandAlone'
   | 'factors'
+  | 'providers'
   | 'allowPasskeys'
   | 'forceMfa'
   | 'forceMfaOfAdministrators'
@@ -168,7 +234,7 @@ type Demands = Pick<
 
 /** The second factors of which one is asked for; none: nothing is. */
 export function askedSecondFactors(
-  policy: Omit<Demands, 'secondFactorCheckLifetime' | 'multiFactorCheckLifetime'>,
+  policy: Omit<Demands, 'providers' | 'secondFactorCheckLifetime' | 'multiFactorCheckLifetime'>,
   { demanded: owned, further }: OwnFactors,
 ): FactorKind[] {
   const { forceMfa } = policy
@@ -209,6 +275,23 @@ export function checkedAt(session: Pick<Session, 'factors'>): CheckedFactor[] {
 }
 
 export function lastFirstFactor(factors: readonly CheckedFactor[]): Date | undefined {
-  const times = factors.filter(isFirst).map(({ at }) => at.getTime())
-  return times.length > 0 ? new Date(Math.max(...times)) : undefined
+  return latest(factors.filter(isFirst).map(({ at }) => at))
+}
+
+/**
+ * When the person last proved a first factor. A provider answers without asking where the person is signed in there: so what
+ * counts is when that was, and where it does not say so, nothing does.
+ */
+export function lastProof(factors: readonly CheckedFactor[]): Date | undefined {
+  return latest(factors.filter(isFirst).flatMap((factor) => proofOf(factor) ?? []))
+}
+
+/** When a factor was proved. Undefined: nobody knows. */
+export function proofOf({ kind, at, provedAt }: CheckedFactor): Date | undefined {
+  if (kind !== 'provider') return at
+  return provedAt === undefined ? undefined : new Date(provedAt)
+}
+
+function latest(times: Date[]): Date | undefined {
+  return times.length > 0 ? new Date(Math.max(...times.map((time) => time.getTime()))) : undefined
 }

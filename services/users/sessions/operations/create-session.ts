@@ -1,35 +1,39 @@
 import type { CreateSessionRequest, CreateSessionResponse } from '#gen/roster/users/v1/session_service'
 import type { Violation } from '#lib/errors'
+import type { IDPIntentProof } from '#gen/roster/users/v1/user_service'
 import { permissionDenied, tokenMissing } from '#lib/rpc/authorize'
 import type { Call } from '#lib/rpc/headers'
+import { refuseBesideFormer } from '#lib/schema/releases'
 import type { Context } from '../../context.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
 import { findLoginUser } from '../../directory/login-names/meaning.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
-import { type Attempted, beginAttempt } from '../../directory/passwords/check-password.ts'
+import { type Attempted, beginAttempt, credentialsInvalid } from '../../directory/passwords/check-password.ts'
 import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
 import { missingMethods } from '../session-tokens.ts'
 import { factors } from '../factors/registry.ts'
 import { beginHalfDone, detailsOf } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
+import { provedByIntent } from '../intents/proved-by-intent.ts'
 import { isLoginApplication, recordFactor } from '../record-factor.ts'
 import { surplusSessions } from '../surplus.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { userNotFound } from '../../directory/events/user-not-found.ts'
 
 export const createSession = {
-  permit({ userId, lifetime }: CreateSessionRequest, { caller }: Call): void {
-    if ((userId === '' && !lifetime) || isLoginApplication(caller)) return
+  permit({ userId, lifetime, idpIntent }: CreateSessionRequest, { caller }: Call): void {
+    if ((userId === '' && !lifetime && !idpIntent) || isLoginApplication(caller)) return
     throw caller.userId === '' ? tokenMissing() : permissionDenied()
   },
 
   check(_context: Context, request: CreateSessionRequest, { caller }: Call): Violation[] {
-    const { loginName, userId, password } = request
+    const { loginName, userId, password, idpIntent } = request
     const refuse = (field: string, description: string): Violation[] => [{ field, description }]
     return [
-      ...(loginName === '' && userId === '' ? refuse('loginName', 'must have at least 1 character') : []),
+      ...(loginName === '' && userId === '' && !idpIntent ? refuse('loginName', 'must have at least 1 character') : []),
       ...(loginName !== '' && userId !== '' ? refuse('userId', 'must not stand beside a login name') : []),
       ...(password === '' && !isLoginApplication(caller) ? refuse('password', 'must have at least 1 character') : []),
+      ...(idpIntent && password !== '' ? refuse('idpIntent', 'must not stand beside a password') : []),
       ...faultsOfLifetime(request),
     ]
   },
@@ -43,6 +47,7 @@ export const createSession = {
   },
 
   async handle(context: Context, request: CreateSessionRequest, call: Call): Promise<CreateSessionResponse> {
+    if (request.idpIntent) return byIntent(context, request, request.idpIntent, call)
     if (request.password === '') return begin(context, request, call)
     const { password: text, ...attempt } = await attemptOf(context, request)
     const proved = await factors.password.check(context, { ...attempt, text }, call)
@@ -55,6 +60,24 @@ export const createSession = {
     await Promise.all([proved.settle?.(), surplusSessions.settle(context, proved.user.userId)])
     return answer
   },
+}
+
+async function byIntent(
+  context: Context,
+  { loginName, userId, lifetime }: CreateSessionRequest,
+  proof: IDPIntentProof,
+  call: Call,
+): Promise<CreateSessionResponse> {
+  await refuseBesideFormer(context.sql)
+  const proved = await provedByIntent(context, proof, call)
+  const named = loginName === '' ? userId : (await findLoginUser(context, loginName, call))?.userId
+  if (named !== '' && named !== proved.user.userId) throw credentialsInvalid()
+  const answer = await recordFactor(context, proved, { session: undefined, lifetime: secondsOf(lifetime) }, call)
+  await Promise.all([
+    proved.follow(answer.missingFactors.length === 0),
+    surplusSessions.settle(context, proved.user.userId),
+  ])
+  return answer
 }
 
 // Tries count for the same name, however the user is named.

@@ -29,6 +29,9 @@ export async function getLoginPolicy(
       ...(await shown(context, policy)),
       allowUsernamePassword: policy.factors.includes('password'),
       allowMailedCodes: policy.factors.includes('mailed-code'),
+      allowExternalIdp: policy.providers.length > 0,
+      identityProviders: policy.providers.map(({ idpId }) => idpId),
+      providerDomains: [...policy.providerDomains],
       keepSignedIn: keepingOf[policy.keepSignedIn],
       maxPasswordAttempts: attemptsOf(policy),
       secondFactors: typesOf(policy.secondFactors.filter((kind) => kind !== 'passkey' || policy.allowPasskeys)),
@@ -38,6 +41,7 @@ export async function getLoginPolicy(
       ...(await shown(context, own?.state ?? {})),
       // As it has to be sent.
       ...(own?.state.allowMailedCodes && { allowUsernamePassword: false }),
+      identityProviders: own?.state.identityProviders && { domains: [], ...own.state.identityProviders },
       secondFactors: own?.state.secondFactors && { types: typesOf(own.state.secondFactors.kinds) },
     },
     details: own && details(own),
@@ -60,7 +64,6 @@ export function durationOf(seconds = Infinity) {
 
 const whatIsBuilt = {
   ignoreUnknownUsernames: true,
-  allowExternalIdp: false,
 }
 
 const keepingOf = {

@@ -31,7 +31,6 @@ export const getLoginSettings = {
         ...settings,
         multiFactors: allowPasskeys ? [MultiFactorType.MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION] : [],
         passkeysType: allowPasskeys ? PasskeysType.PASSKEYS_TYPE_ALLOWED : PasskeysType.PASSKEYS_TYPE_NOT_ALLOWED,
-        allowDomainDiscovery: false,
         disableLoginWithEmail: false,
         disableLoginWithPhone: true,
         forceMfaLocalOnly: false,

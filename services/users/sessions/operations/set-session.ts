@@ -16,8 +16,8 @@ import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { checkTemplate, linkTargets } from '../../directory/email/link.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
+import { credentialsInvalid } from '../../directory/passwords/check-password.ts'
 import { requireMayActOn } from '../../directory/may-act-on.ts'
-import type { FactorKind } from '../events/session.ts'
 import { sendSignInCode, type SignInCodeDelivery } from '../factors/mailed-code/send-code.ts'
 import { notAvailable } from '../factors/otp-email/otp-email.ts'
 import { sendCode } from '../factors/otp-email/send-code.ts'
@@ -26,7 +26,9 @@ import { refused } from '../factors/passkey/ceremony.ts'
 import { makeChallenge } from '../factors/passkey/challenge.ts'
 import { requestOptions } from '../factors/passkey/options.ts'
 import { relyingParty } from '../factors/passkey/relying-party.ts'
-import { factors } from '../factors/registry.ts'
+import { provedByIntent } from '../intents/proved-by-intent.ts'
+import type { ProvedFactor } from '../factors/factor.ts'
+import { factors, type GivenFactor } from '../factors/registry.ts'
 import { completing, detailsOf } from '../half-done-sessions.ts'
 import { faultsOfLifetime, secondsOf } from '../lifetime.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
@@ -39,9 +41,10 @@ import { surplusSessions } from '../surplus.ts'
 
 export const setSession = {
   check({ config }: Context, request: SetSessionRequest): Violation[] {
-    const { otpEmail, webAuthN } = request
+    const { otpEmail, webAuthN, idpIntent } = request
     const [first, second] = [
       ...proofsIn(request).map(([, field]) => field),
+      ...(idpIntent ? ['idpIntent'] : []),
       ...(otpEmail ? ['otpEmail'] : []),
       ...(webAuthN ? ['webAuthN'] : []),
     ]
@@ -74,9 +77,16 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
   if (!user) throw sessionNotFound()
   if (request.otpEmail) return challenge(context, request, { presented, user }, call)
   if (request.webAuthN) return challengePasskey(context, request, { presented, user }, call)
+  const whole = 'whole' in presented ? presented.whole : undefined
+  if (request.idpIntent) {
+    const proved = await provedByIntent(context, request.idpIntent, call)
+    if (proved.user.userId !== user.userId) throw credentialsInvalid()
+    const recorded = await record(context, request, { presented, proved }, call)
+    await proved.follow(recorded.missingFactors.length === 0)
+    return recorded
+  }
   const [given, , text] = proofsIn(request)[0]!
   const kind = given === 'otp-email' && (await isByMail(context, user)) ? 'mailed-code' : given
-  const whole = 'whole' in presented ? presented.whole : undefined
   // A second factor comes to a first one.
   if (!factorKinds[kind].isFirst && !whole) throw notAvailable()
   const proved = await factors[kind].check(
@@ -91,6 +101,15 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
     call,
   )
   if (!whole && proved.check?.second) throw notAvailable()
+  return record(context, request, { presented, proved }, call)
+}
+
+async function record(
+  context: Context,
+  { sessionId, sessionToken, ...request }: SetSessionRequest,
+  { presented, proved }: { presented: PresentedSession; proved: ProvedFactor },
+  call: Call,
+): Promise<SetSessionResponse> {
   const lifetime = secondsOf(request.lifetime)
   const { sessionId: _, ...recorded } = await recordFactor(
     context,
@@ -105,14 +124,14 @@ async function handle(context: Context, request: SetSessionRequest, call: Call):
         },
     call,
   )
-  await Promise.all([proved.settle?.(), surplusSessions.settle(context, user.userId)])
+  await Promise.all([proved.settle?.(), surplusSessions.settle(context, proved.user.userId)])
   return recorded
 }
 
 // What of the request proves which factor, and its field.
 function proofsIn(request: SetSessionRequest) {
   const { password, totpCode = '', otpEmailCode, recoveryCode = '', credentialAssertionData: credential } = request
-  const all: [FactorKind, string, string][] = [
+  const all: [GivenFactor, string, string][] = [
     ['password', 'password', password],
     ['passkey', 'credentialAssertionData', credential ? JSON.stringify(credential) : ''],
     ['totp', 'totpCode', totpCode],

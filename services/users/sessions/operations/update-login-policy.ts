@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  type IdentityProviders,
   KeepSignedIn,
   type LoginPolicySettings as Sent,
   type UpdateLoginPolicyRequest,
@@ -8,6 +9,8 @@ import {
 import { invalid, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { domainName } from '#lib/names/domain-name'
+import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { refuseRemovedOrganization } from '../../../organization-status.ts'
 import type { Config } from '../../config.ts'
@@ -17,11 +20,19 @@ import { hashOf, keepLogos, type KindOfLogo, kindsOfLogo } from '../login-policy
 import { NoLogo, rewritePng } from '../login-policy/rewrite-png.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
 import { isWayOut, kindOfSecond, secondFactors } from '../factors/kinds.ts'
-import { type LoginPolicyEvent, type LoginPolicySettings, loginPolicyType } from '../events/login-policy.ts'
+import {
+  type LoginPolicyEvent,
+  type LoginPolicySettings,
+  loginPolicyType,
+  type ProviderDomain,
+} from '../events/login-policy.ts'
 
 export const updateLoginPolicy = {
-  check: ({ config }: Context, { settings }: UpdateLoginPolicyRequest): Violation[] =>
-    settings ? faultsOf(settings, config) : [],
+  check: (
+    { config }: Context,
+    { settings }: UpdateLoginPolicyRequest,
+    { organizationId }: Pick<Call, 'organizationId'>,
+  ): Violation[] => (settings ? faultsOf(settings, config, organizationId === instance.id) : []),
 
   async handle(context: Context, { settings }: UpdateLoginPolicyRequest, call: Call) {
     const logos: Logos = {}
@@ -49,8 +60,10 @@ export function faultsOf(
     ...sent
   }: Sent,
   { SESSION_LIFETIME, KEPT_SESSION_LIFETIME }: Pick<Config, 'SESSION_LIFETIME' | 'KEPT_SESSION_LIFETIME'>,
+  ofInstance: boolean,
 ): Violation[] {
-  const { allowMailedCodes = false, allowUsernamePassword = true } = sent
+  const { allowMailedCodes = false, allowUsernamePassword = true, identityProviders } = sent
+  const hasProviders = (identityProviders?.idpIds.length ?? 0) > 0 && sent.allowExternalIdp !== false
   const isPage = defaultRedirectUri === '' || isWebPage(defaultRedirectUri)
   const lifetimes = [
     { name: 'passwordCheckLifetime', lifetime: passwordCheckLifetime, least: 60, most: SESSION_LIFETIME },
@@ -68,9 +81,10 @@ export function faultsOf(
     ...(allowMailedCodes && allowUsernamePassword
       ? [violation('allowMailedCodes', 'must not stand beside passwords: allowUsernamePassword must be false')]
       : []),
-    ...(!allowMailedCodes && !allowUsernamePassword
-      ? [violation('allowUsernamePassword', 'must be true unless allowMailedCodes is: people sign in by one of them')]
+    ...(!allowMailedCodes && !allowUsernamePassword && (ofInstance || !hasProviders)
+      ? [violation('allowUsernamePassword', `must be true unless ${ofInstance ? inPlace : inPlaceThere}`)]
       : []),
+    ...faultsOfDomains(identityProviders),
     ...(isPage ? [] : [violation('defaultRedirectUri', 'must be https, without user and fragment')]),
     ...(serving && !servesAlone(serving)
       ? [violation('secondFactors.types', 'must have one at least that is no recovery code')]
@@ -88,6 +102,29 @@ export function faultsOf(
     ...faultsOfBrand(brand ?? {}).map(({ field, description }) => violation(`brand.${field}`, description)),
   ]
 }
+
+// Whether a domain is verified is seen where the entry counts: it may be so later, and not any more.
+function faultsOfDomains({ idpIds, domains }: Pick<IdentityProviders, 'idpIds' | 'domains'> = none): Violation[] {
+  const names = domains.map(({ domain }) => domainName(domain))
+  return domains.flatMap(({ idpId }, at) => {
+    const [name, field] = [names[at], `identityProviders.domains[${at}]`]
+    return [
+      ...(name === undefined
+        ? [violation(`${field}.domain`, 'must be a domain with at least one dot, such as example.com')]
+        : []),
+      ...(name !== undefined && names.indexOf(name) < at
+        ? [violation(`${field}.domain`, 'must not stand there twice: a domain has one provider')]
+        : []),
+      ...(idpIds.includes(idpId) ? [] : [violation(`${field}.idpId`, 'must be one of identityProviders.idpIds')]),
+    ]
+  })
+}
+
+const none: Pick<IdentityProviders, 'idpIds' | 'domains'> = { idpIds: [], domains: [] }
+
+// An instance whose only way in is a server of somebody else could be locked out.
+const inPlace = 'allowMailedCodes is: people sign in by one of them'
+const inPlaceThere = 'allowMailedCodes is, or identityProviders has one: people sign in by one of them'
 
 const tenYears = 315_360_000
 
@@ -122,6 +159,10 @@ async function readLogo(kind: KindOfLogo, file: Buffer, { organizationId, deadli
   }
 }
 
+function inOneSpelling({ domain, idpId, trusted }: ProviderDomain): ProviderDomain {
+  return { domain: domainName(domain)!, idpId, trusted }
+}
+
 /** The settings as they are stored. What may only be as it is says nothing that has to be kept. */
 export function given(
   {
@@ -131,8 +172,12 @@ export function given(
     allowRegister,
     allowPasskeys,
     allowMailedCodes,
+    allowUsernamePassword,
+    allowDomainDiscovery,
     trustedBrowserDays,
     maxPasswordAttempts,
+    identityProviders,
+    allowExternalIdp,
     hidePasswordReset,
     tellOfSignIns,
     defaultRedirectUri,
@@ -159,8 +204,17 @@ export function given(
     allowRegister,
     allowPasskeys,
     allowMailedCodes,
+    // Beside mailed codes it goes without saying.
+    allowUsernamePassword: allowUsernamePassword === false && !allowMailedCodes ? false : undefined,
+    allowDomainDiscovery,
     trustedBrowserDays,
     maxPasswordAttempts,
+    identityProviders: identityProviders && {
+      idpIds: identityProviders.idpIds,
+      // As events of before: one without has none.
+      domains: identityProviders.domains.length === 0 ? undefined : identityProviders.domains.map(inOneSpelling),
+    },
+    allowExternalIdp,
     hidePasswordReset,
     tellOfSignIns,
     defaultRedirectUri,

@@ -5,12 +5,12 @@ import type { Write } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { firstPasskeys, type Passkey } from '../../directory/events/passkeys.ts'
+import type { Passkey } from '../../directory/events/passkeys.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
-import { findUserById } from '../../directory/login-names/login-user.ts'
 import { existing } from '../../directory/states/user-state.ts'
 import { removalWithKey } from '../factors/removal.ts'
 import { leavingEnough } from './last-factor.ts'
+import { keepingWayIn } from './last-way-in.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
 
 /** NOT_FOUND PASSKEY_NOT_FOUND. */
@@ -28,7 +28,7 @@ export function renamePasskey(
 
 /**
  * A passkey serves no more. NOT_FOUND PASSKEY_NOT_FOUND, also where it is none `of` these; FAILED_PRECONDITION LAST_FACTOR:
- * the user has no password and no other; or the login policy demands more than would be left.
+ * the user could not sign in any more; or the login policy demands more than would be left.
  */
 export async function removePasskey(
   context: Context,
@@ -36,12 +36,10 @@ export async function removePasskey(
   call: Call,
 ) {
   const leaves = await leavingEnough(context, userId, call)
-  const hasPassword = ((await findUserById(context, userId))?.hash ?? null) !== null
-  return change(context, { userId, passkeyId, of }, 'removed', call, (passkey, { human }) => {
-    const others = firstPasskeys(human).filter(({ id }) => id !== passkeyId)
-    if (!passkey.secondOnly && !hasPassword && others.length === 0)
-      throw new RosterError('FAILED_PRECONDITION', 'LAST_FACTOR', 'The user could not sign in any more.')
+  const keepWayIn = await keepingWayIn(context, userId, call)
+  return change(context, { userId, passkeyId, of }, 'removed', call, (_passkey, { human }, now) => {
     const left = (human!.passkeys ?? []).filter(({ id }) => id !== passkeyId)
+    keepWayIn(human!, { ...human!, passkeys: left }, now)
     leaves(human!, { ...human!, passkeys: left })
     const { events, writes } = removalWithKey(userId, human!, left)
     return { events: [{ type: 'passkey.removed', payload: { passkeyId } }, ...events], writes }
@@ -53,7 +51,7 @@ async function change(
   { userId, passkeyId, of }: { userId: string; passkeyId: string; of?: ((passkey: Passkey) => boolean) | undefined },
   what: 'renamed' | 'removed',
   call: Call,
-  decide: (passkey: Passkey, user: User) => { events: UserEvent[]; writes: Write[] } | undefined,
+  decide: (passkey: Passkey, user: User, now: Date) => { events: UserEvent[]; writes: Write[] } | undefined,
 ) {
   const mailId = randomUUID()
   const isOwn = call.caller.userId === userId
@@ -65,7 +63,7 @@ async function change(
         const user = existing(state)
         const passkey = user.human?.passkeys?.find((one) => one.id === passkeyId && (of?.(one) ?? true))
         if (!passkey) throw new RosterError('NOT_FOUND', 'PASSKEY_NOT_FOUND', 'The user has no such passkey.')
-        const changed = decide(passkey, user)
+        const changed = decide(passkey, user, now)
         if (!changed) return { events: [], answer: undefined }
         const notice = isTold
           ? noticeOf(context, what, user.human!, { userId, organizationId, mailId, isOwn }, now)

@@ -14,19 +14,25 @@ import type { Human } from '../../directory/events/human.ts'
 /** After that it comes too late to help. Milliseconds. */
 const lifetime = 3 * 86_400_000
 
-/** What happened to a passkey. */
-type Change = 'added' | 'renamed' | 'removed'
+/** What happened to a passkey; `linked`: an identity provider signs the person in from now on. */
+type Change = 'added' | 'renamed' | 'removed' | 'linked'
 
 const mails: Record<Change, KindOfMail> = {
   added: mailOf('passkey-added', MailKind.MAIL_KIND_PASSKEY_ADDED),
   renamed: mailOf('passkey-renamed', MailKind.MAIL_KIND_PASSKEY_RENAMED),
   removed: mailOf('passkey-removed', MailKind.MAIL_KIND_PASSKEY_REMOVED),
+  linked: mailOf('provider-linked', MailKind.MAIL_KIND_PROVIDER_LINKED, '/ui/account/providers'),
 }
 
-export const { added: passkeyAddedMail, renamed: passkeyRenamedMail, removed: passkeyRemovedMail } = mails
+export const {
+  added: passkeyAddedMail,
+  renamed: passkeyRenamedMail,
+  removed: passkeyRemovedMail,
+  linked: providerLinkedMail,
+} = mails
 
-// Tells a person of the change of a passkey.
-function mailOf(name: string, number: MailKind): KindOfMail {
+// Tells a person of the change of what signs them in.
+function mailOf(name: string, number: MailKind, page = '/ui/account/passkeys'): KindOfMail {
   return {
     number,
     name,
@@ -37,7 +43,7 @@ function mailOf(name: string, number: MailKind): KindOfMail {
       `)
       if (!mail || !human.isVerified) return undefined
       const times = { expirationDate: mail.expiresAt, changeDate: mail.requestedAt }
-      const url = new URL('/ui/account/passkeys', config.PUBLIC_URL).href
+      const url = new URL(page, config.PUBLIC_URL).href
       return { email: mailAddress(human.email), code: '', url, ...times, ...commonOf(human) }
     }),
     end: endWithoutEvent(name),

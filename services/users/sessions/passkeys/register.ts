@@ -6,6 +6,7 @@ import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { type PasswordCode, passwordCodeKey } from '../../directory/events/password-code.ts'
+import { endingUnproved } from '../../directory/links/unproved.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 import { type OneTimeCode, usingUpCode } from '../../directory/secrets/one-time-codes.ts'
 import { isActive } from '../../directory/states/user-state.ts'
@@ -78,8 +79,10 @@ export async function finishRegistration(
           ? noticeOf(context, 'added', state.human, { userId, organizationId, mailId, isOwn }, at)
           : undefined
         const stored = made.stored(userId, at)
+        const ends = recovery && endingUnproved(state.human)
         return {
-          events: [made.event(by)],
+          events: [...(ends?.events ?? []), made.event(by)],
+          ...(ends && { releases: ends.releases }),
           writes: [...stored.writes, ...(used ? [used.write] : []), ...(notice?.writes ?? [])],
           guards: [...stored.guards, ...(used ? [used.guard] : []), ...guards],
           claims: stored.claims,

@@ -12,6 +12,9 @@ export interface ShownRow extends RecordRow {
   isLiving: boolean
   applicationId: string | null
   applicationName: string | null
+  /** The provider that proved the person, as the session has it. */
+  idpId: string | null
+  idpName: string | null
 }
 
 /** The columns of a `ShownRow` of the table `r`, with what `shownJoins` joins. */
@@ -23,29 +26,42 @@ export function shownColumns(sql: Sql): Fragment {
       as "applicationName",
     exists (
       select from tokens t where t.session_id = r.session_id and t.session_id <> '' and t.expires_at > roster_now()
-    ) as "isLiving"
+    ) as "isLiving",
+    p.id as "idpId", (select name from identity_providers where idp_id = p.id) as "idpName"
   `
 }
 
 export function shownJoins(sql: Sql): Fragment {
-  return sql`left join copies a on a.type = 'application' and a.client_id = r.client_id`
+  return sql`
+    left join copies a on a.type = 'application' and a.client_id = r.client_id
+    left join lateral (
+      select factor ->> 'idpId' as id from aggregates s
+      cross join jsonb_array_elements(s.state -> 'factors') with ordinality as f (factor, place)
+      where 'provider' = any(r.factors) and s.type = 'session' and s.id = r.session_id and factor ->> 'kind' = 'provider'
+      order by place desc limit 1
+    ) p on true
+  `
 }
 
 /** Records of people as they are shown. */
 export async function showSignIns(context: Context, rows: (ShownRow & { userId: string })[]): Promise<SignInRecord[]> {
   const clients = await readClients(context, rows)
-  return rows.map(({ id, at, sessionId, factors, partial, isLiving, applicationId, applicationName }, index) => ({
-    id,
-    signInDate: at,
-    factors: factors.map((kind) => factorKinds[kind].method),
-    isPartial: partial,
-    sessionId,
-    isLiving,
-    applicationId: applicationId ?? '',
-    appId: applicationId ?? '',
-    applicationName: applicationName ?? '',
-    client: clients[index],
-  }))
+  return rows.map(
+    ({ id, at, sessionId, factors, partial, isLiving, applicationId, applicationName, idpId, idpName }, index) => ({
+      id,
+      signInDate: at,
+      factors: factors.map((kind) => factorKinds[kind].method),
+      isPartial: partial,
+      sessionId,
+      isLiving,
+      applicationId: applicationId ?? '',
+      appId: applicationId ?? '',
+      applicationName: applicationName ?? '',
+      client: clients[index],
+      idpId: idpId ?? '',
+      idpName: idpName ?? '',
+    }),
+  )
 }
 
 /** The last sign-in of each of these sessions of a person, by their ids. */

@@ -65,6 +65,8 @@ describe('a sign-in', () => {
           isPartial: false,
           sessionId,
           isLiving: true,
+          idpId: '',
+          idpName: '',
           applicationId: '',
           appId: '',
           applicationName: '',

@@ -137,7 +137,8 @@ const holder = ({ sessionToken }: { sessionToken: string }) =>
 
 describe('the login policy', () => {
   test('has mailed codes in place of passwords, never beside them, and says which field is wrong', async () => {
-    const faults = (settings: object) => updateLoginPolicy.check(users, { settings }).map(({ field }) => field)
+    const faults = (settings: object) =>
+      updateLoginPolicy.check(users, { settings }, callIn('org')).map(({ field }) => field)
     expect(faults({ allowMailedCodes: true })).toEqual(['settings.allowMailedCodes'])
     expect(faults({ allowMailedCodes: true, allowUsernamePassword: true })).toEqual(['settings.allowMailedCodes'])
     expect(faults({ allowUsernamePassword: false })).toEqual(['settings.allowUsernamePassword'])

@@ -5,6 +5,8 @@ import { deriveCode, matchesCode } from '../../../directory/email/code.ts'
 import { mailUses } from '../../../directory/email/mail-uses.ts'
 import type { User } from '../../../directory/events/user.ts'
 import { findUserById, type LoginUser } from '../../../directory/login-names/login-user.ts'
+import { endUnproved } from '../../../directory/links/end-unproved.ts'
+import { isUnproved } from '../../../directory/links/unproved.ts'
 import { recordFailure } from '../../../directory/passwords/failures.ts'
 import { networkOf } from '../../../directory/rate-limits/token-buckets.ts'
 import { countTry, usingUpCode } from '../../../directory/secrets/one-time-codes.ts'
@@ -35,6 +37,7 @@ export const mailedCode: Factor = {
       throw codeInvalid()
     }
     if (!(await isSetByCovering(context, user, call, code.detail['seenBy']))) throw codeInvalid()
+    if (isUnproved(user.state.human)) await endUnproved(context, user.userId, call)
     const { write, guard } = usingUpCode(code, codeInvalid())
     const { emailSetBy } = user.state.human!
     return {

@@ -3,6 +3,7 @@ import { UserVerificationRequirement } from '#gen/roster/users/v1/session_servic
 import { SecondFactorType } from '#gen/roster/users/v1/settings_service'
 import { CodeError } from '#gen/roster/users/v1/sign_in_service'
 import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
+import { RosterError } from '#lib/errors'
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { shiftClock } from '#test/support/shift-clock'
@@ -195,6 +196,24 @@ describe('a new passkey', () => {
     `
     expect(mails.map(({ kind }) => kind)).toEqual(['passkey-added', 'passkey-removed'])
   })
+})
+
+test('stays where it is the only way in, and the refusal says what would bring the person back', async () => {
+  const { person, passkeyId } = await withPasskey()
+  const { userId } = person
+  await users.sql`delete from passwords where user_id = ${userId}`
+  const remove = async () => {
+    const thrown: unknown = await removePasskey
+      .handle(users, { userId, passkeyId }, call())
+      .catch((error: unknown) => error)
+    return thrown instanceof RosterError ? [thrown.reason, thrown.metadata] : 'removed'
+  }
+  expect(await remove()).toEqual(['LAST_FACTOR', { recovery: 'mail' }])
+  await allow({ allowPasskeys: true, hidePasswordReset: true })
+  expect(await remove()).toEqual(['LAST_FACTOR', { recovery: 'none' }])
+  await allow({ allowPasskeys: true, allowMailedCodes: true })
+  expect(await remove()).toBe('removed')
+  await allow({ allowPasskeys: true })
 })
 
 test('is removed however many mails told of others, and renamed no more often than the person is told', async () => {

@@ -5,6 +5,7 @@ import type {
   UpdateCustomLoginPolicyRequest,
 } from '#gen/roster/users/v1/custom_login_policy_service'
 import { PasskeysType } from '#gen/roster/users/v1/settings_service'
+import { orUnavailable } from '#lib/database/database'
 import { invalid, RosterError, type Violation } from '#lib/errors'
 import { details } from '#lib/eventstore/aggregate'
 import { instance } from '#lib/instance'
@@ -15,7 +16,7 @@ import { isWayOut, kindOfSecond, secondFactors } from '../../factors/kinds.ts'
 import { faultsOf, given } from '../update-login-policy.ts'
 import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
 import { change, neverSet } from './change.ts'
-import { isCustom, listOf, sentAs, shownFactors, shownSettings, withoutCustom } from './custom-settings.ts'
+import { isCustom, listOf, sentAs, shownFactors, shownIdpIds, shownSettings, withoutCustom } from './custom-settings.ts'
 
 export async function getCustomLoginPolicy(
   context: Context,
@@ -33,6 +34,7 @@ export async function getCustomLoginPolicy(
       isDefault: !isCustom(own),
       settings: shownSettings(own, policy),
       ...shownFactors(own, policy),
+      identityProviders: await named(context, shownIdpIds(own, policy)),
     },
   }
 }
@@ -40,7 +42,7 @@ export async function getCustomLoginPolicy(
 export const addCustomLoginPolicy = {
   check(
     { config }: Context,
-    { settings, secondFactors: types, multiFactors }: AddCustomLoginPolicyRequest,
+    { settings, secondFactors: types, multiFactors, identityProviders }: AddCustomLoginPolicyRequest,
   ): Violation[] {
     const kinds = types.map(kindOfSecond)
     const isEnough = kinds.every((kind) => kind !== undefined) && kinds.some((kind) => !isWayOut(kind))
@@ -48,11 +50,14 @@ export const addCustomLoginPolicy = {
     return [
       ...faultsOfSettings(settings, config),
       ...(isEnough ? [] : [{ field: 'secondFactors', description: 'must have one at least that is no recovery code' }]),
+      ...(new Set(identityProviders.map(({ idpId }) => idpId)).size === identityProviders.length
+        ? []
+        : [{ field: 'identityProviders', description: 'must name each one once' }]),
       ...(multiFactors.length > 0 === allowsPasskeys ? [] : [{ field: 'multiFactors', description: sameSetting }]),
     ]
   },
 
-  handle(context: Context, { settings, secondFactors: types }: AddCustomLoginPolicyRequest, call: Call) {
+  handle(context: Context, { settings, secondFactors: types, ...listed }: AddCustomLoginPolicyRequest, call: Call) {
     return change(context, call, (own, ofInstance) => {
       refuseOtherFirst(settings!, own, ofInstance)
       if (isCustom(own))
@@ -63,7 +68,8 @@ export const addCustomLoginPolicy = {
         )
       // Recovery codes have no name in ZITADEL's lists, and would be lost to people who lose a phone.
       const kinds = [...types.map(kindOfSecond), ...secondFactors.filter(isWayOut)]
-      return { ...withoutCustom(own), ...given(sentAs(settings!), {}), secondFactors: listOf(kinds) }
+      const identityProviders = { idpIds: listed.identityProviders.map(({ idpId }) => idpId) }
+      return { ...withoutCustom(own), ...given(sentAs(settings!), {}), secondFactors: listOf(kinds), identityProviders }
     })
   },
 }
@@ -75,8 +81,9 @@ export const updateCustomLoginPolicy = {
     return change(context, call, (own, ofInstance) => {
       refuseOtherFirst(settings!, own, ofInstance)
       refuseDefault(own, call)
-      const { secondFactors: list } = own
-      return { ...withoutCustom(own), ...given(sentAs(settings!), {}), ...(list && { secondFactors: list }) }
+      const { secondFactors: list, identityProviders } = own
+      const lists = { ...(list && { secondFactors: list }), ...(identityProviders && { identityProviders }) }
+      return { ...withoutCustom(own), ...given(sentAs(settings!), {}), ...lists }
     })
   },
 }
@@ -85,8 +92,16 @@ export function resetCustomLoginPolicy(context: Context, _request: object, call:
   return change(context, call, withoutCustom)
 }
 
+// Also those that have no effect: whoever reads the list has to find what was put into it.
+async function named({ sql }: Pick<Context, 'sql'>, idpIds: string[]) {
+  const found = await orUnavailable(sql<{ idpId: string; name: string }[]>`
+    select idp_id as "idpId", name from identity_providers where idp_id = any(${idpIds})
+  `)
+  return idpIds.map((idpId) => ({ idpId, idpName: found.find((one) => one.idpId === idpId)?.name ?? '' }))
+}
+
 function faultsOfSettings(settings: CustomLoginPolicySettings | undefined, config: Context['config']): Violation[] {
-  return settings ? faultsOf(sentAs(settings), config) : []
+  return settings ? faultsOf(sentAs(settings), config, false) : []
 }
 
 // ZITADEL's policy has no name for codes by mail, so it neither begins nor ends them.

@@ -19,8 +19,11 @@ const names = [
   'mfaInitSkipLifetime',
   'secondFactorCheckLifetime',
   'multiFactorCheckLifetime',
+  'allowDomainDiscovery',
   'disableLoginWithPhone',
   'secondFactors',
+  'allowExternalIdp',
+  'identityProviders',
 ] as const
 
 /** Whether the organization sets some of it itself. */
@@ -38,9 +41,7 @@ export function sentAs({ passkeysType, ...sent }: CustomLoginPolicySettings): Se
   // What may only be as it is says nothing that has to be kept.
   const {
     allowUsernamePassword: _1,
-    allowExternalIdp: _2,
     ignoreUnknownUsernames: _3,
-    allowDomainDiscovery: _4,
     disableLoginWithEmail: _5,
     forceMfaLocalOnly: _6,
     ...settings
@@ -58,7 +59,7 @@ export function shownSettings(own: LoginPolicySettings, policy: LoginPolicy): Cu
     allowUsernamePassword:
       own.allowMailedCodes === undefined ? policy.factors.includes('password') : !own.allowMailedCodes,
     allowRegister: set.allowRegister,
-    allowExternalIdp: false,
+    allowExternalIdp: own.allowExternalIdp ?? (own.identityProviders?.idpIds ?? policy.providers).length > 0,
     forceMfa: set.forceMfa,
     passkeysType: allowPasskeys ? PasskeysType.PASSKEYS_TYPE_ALLOWED : PasskeysType.PASSKEYS_TYPE_NOT_ALLOWED,
     hidePasswordReset: set.hidePasswordReset,
@@ -69,7 +70,7 @@ export function shownSettings(own: LoginPolicySettings, policy: LoginPolicy): Cu
     mfaInitSkipLifetime: durationOf(set.mfaInitSkipLifetime),
     secondFactorCheckLifetime: durationOf(set.secondFactorCheckLifetime),
     multiFactorCheckLifetime: durationOf(set.multiFactorCheckLifetime),
-    allowDomainDiscovery: false,
+    allowDomainDiscovery: set.allowDomainDiscovery,
     disableLoginWithEmail: false,
     disableLoginWithPhone: set.disableLoginWithPhone ?? true,
     forceMfaLocalOnly: false,
@@ -86,6 +87,11 @@ export function shownFactors(own: LoginPolicySettings, policy: LoginPolicy) {
       .toSorted((one, other) => one - other),
     multiFactors: allowsPasskeys ? [MultiFactorType.MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION] : [],
   }
+}
+
+/** The ids of the listed providers, likewise. */
+export function shownIdpIds(own: LoginPolicySettings, policy: LoginPolicy): string[] {
+  return own.identityProviders?.idpIds ?? policy.providers.map(({ idpId }) => idpId)
 }
 
 /** A list of factors as it is stored: in one order, so that the same settings are the same. */
