@@ -19,3 +19,13 @@ export function refusalOfClient(clientId: string, reason: string): Refusal {
 export function refusalOfGrant(clientId: string, why: string): Refusal {
   return { ...refusalOf(clientId, 'grant', why), parameter: /^([a-z_]+):/.exec(why)?.[1] ?? '' }
 }
+
+/** Of a sign-in at an identity provider that proved nobody who could come in. The id is what `sent` holds. */
+export function refusalOfProvider(
+  clientId: string,
+  { idpId, name }: { idpId: string; name: string },
+  why: string,
+): Refusal {
+  const description = `The identity provider ${name} proved nobody who could come in: ${why}.`
+  return { ...refusalOf(clientId, 'provider', description), sent: idpId }
+}

@@ -80,6 +80,7 @@ export function factsFrom(
       secondFactors: own.demanded,
       furtherFactors: own.further,
       passwordMustChange: own.passwordMustChange,
+      linked: own.linked,
       can: {
         prove: secondFactors.filter((kind) => factorKinds[kind].second!.isReady(user, policy)),
         // Whom a mailed code lets in adds nothing by that.

@@ -4,6 +4,7 @@ import { isFirst } from '../../sessions/factors/kinds.ts'
 import {
   askedSecondFactors,
   type CheckedFactor,
+  countsAsTwo,
   type LoginPolicy,
   provesAgain,
 } from '../../sessions/login-policy/login-policy.ts'
@@ -30,19 +31,22 @@ export interface UnmetContext {
  * Two kinds; or a passkey whose authenticator made sure of the person, which is something they have and know or are. A
  * password beside a mailed code is one: the policy changed in between, and a mailed code may have set that password.
  */
-export function isMultiple(factors: readonly Pick<CheckedFactor, 'kind' | 'userVerified'>[]): boolean {
-  const kinds = new Set(factors.map(({ kind }) => (kind === 'mailed-code' ? 'password' : kind)))
+export function isMultiple(factors: readonly CheckedFactor[], policy: Pick<LoginPolicy, 'providers'>): boolean {
+  // What a provider has asked for is another password, unless its record says what counts for two.
+  if (factors.some((factor) => countsAsTwo(policy, factor))) return true
+  const asPassword: FactorKind[] = ['mailed-code', 'provider']
+  const kinds = new Set(factors.map(({ kind }) => (asPassword.includes(kind) ? 'password' : kind)))
   return kinds.size > 1 || factors.some(({ userVerified }) => userVerified)
 }
 
 /** The highest context that factors come to. Where the policy allows no passkeys, these count as second factors alone. */
 export function contextOf(
   factors: readonly CheckedFactor[],
-  { allowPasskeys }: Pick<LoginPolicy, 'allowPasskeys'>,
+  { allowPasskeys, providers }: Pick<LoginPolicy, 'allowPasskeys' | 'providers'>,
 ): AcrValue {
   const counted = factors.filter(({ kind, second }) => allowPasskeys || kind !== 'passkey' || second)
   if (allowPasskeys && counted.some(({ kind, userVerified }) => kind === 'passkey' && userVerified)) return ofPasskey
-  return isMultiple(counted) ? ofTwo : ofOne
+  return isMultiple(counted, { providers }) ? ofTwo : ofOne
 }
 
 function satisfies(reached: AcrValue, wanted: AcrValue): boolean {

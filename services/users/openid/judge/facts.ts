@@ -4,7 +4,7 @@ import type { FactorKind } from '../../sessions/events/session.ts'
 import type { AcrValue, AskedContext } from '../acr.ts'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import type { SignOuts } from '../../directory/events/sign-outs.ts'
-import type { CheckedFactor, PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
+import type { CheckedFactor, OwnFactors, PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
 
 /**
  * The stage of an authorization: with pages or without, or by a login application, while an application begins; with its code; with
@@ -27,6 +27,8 @@ export interface Facts {
         furtherFactors?: readonly SecondFactorKind[]
         /** Somebody else set the password. Missing: nobody did. */
         passwordMustChange?: boolean | undefined
+        /** As in OwnFactors. */
+        linked?: OwnFactors['linked'] | undefined
         /**
          * The second factors that the user can prove now, or set up in a sign-in, and whether a passkey of the user opens
          * sessions. Missing: none.

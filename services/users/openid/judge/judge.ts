@@ -20,7 +20,10 @@ import {
   type CheckedFactor,
   checkLifetime,
   lastFirstFactor,
+  lastProof,
   missingFactors,
+  othersThan,
+  proofOf,
 } from '../../sessions/login-policy/login-policy.ts'
 
 declare const judged: unique symbol
@@ -130,10 +133,13 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     sessionEnd: mustLive ? session!.expiresAt : undefined,
     scopes: consented.scopes,
     factors,
-    authTime: lastFirstFactor(factors)!,
+    authTime: lastProof(factors) ?? lastFirstFactor(factors)!,
     acr: isNew ? namedContext(contextOf(recent, facts.policy), request!.acr) : authorization!.acr,
     trustId: isNew ? session!.trustId : undefined,
-    amr: [...new Set(recent.flatMap(({ kind }) => factorKinds[kind].amr)), ...(isMultiple(recent) ? ['mfa'] : [])],
+    amr: [
+      ...new Set(recent.flatMap(({ kind }) => factorKinds[kind].amr)),
+      ...(isMultiple(recent, facts.policy) ? ['mfa'] : []),
+    ],
     rounds: revisionsOf(facts, facts.user, application, project),
     admittedBy: facts.access?.map(({ eventId }) => eventId),
   } as unknown as Allowed
@@ -160,11 +166,16 @@ function standIn(isNew: boolean, { session, authorization, request }: Facts, app
 
 function factorsOf(
   { policy }: Facts,
-  { secondFactors: demanded, furtherFactors: further = [], passwordMustChange }: NonNullable<Facts['user']>,
+  {
+    secondFactors: demanded,
+    furtherFactors: further = [],
+    passwordMustChange,
+    linked = [],
+  }: NonNullable<Facts['user']>,
   checked: readonly CheckedFactor[],
   beside: Parameters<typeof missingFactors>[3],
 ): { ofPolicy: Lack[]; newPassword: boolean; toSetUp: Lack[] } {
-  const missing = missingFactors(policy, { demanded, further, passwordMustChange }, checked, beside)
+  const missing = missingFactors(policy, { demanded, further, passwordMustChange, linked }, checked, beside)
   const lacks = missing.map((kinds) => (kinds === 'new-password' ? undefined : { what: 'factor' as const, kinds }))
   const at = lacks.indexOf(undefined)
   const [before, after] = at < 0 ? [lacks, []] : [lacks.slice(0, at), lacks.slice(at + 1)]
@@ -198,12 +209,14 @@ function acrValuesOf(
 
 // They count for the policy, and go with the authorization, whose tokens never name them.
 function markStale(factors: readonly CheckedFactor[], request: RequestFacts, now: Date): CheckedFactor[] {
-  return factors.map((factor) => ({ ...factor, ...(!isRecent(factor.at, request, now) && { stale: true }) }))
+  return factors.map((factor) => ({ ...factor, ...(!isRecent(proofOf(factor), request, now) && { stale: true }) }))
 }
 
 // As young as the application asks for, or younger than its request. A page that is left open for longer than ten minutes
 // asks again, where the application says how long a factor counts.
-function isRecent(at: Date, { maxAge = Infinity, prompts, beganAt }: RequestFacts, now: Date): boolean {
+function isRecent(at: Date | undefined, { maxAge = Infinity, prompts, beganAt }: RequestFacts, now: Date): boolean {
+  // Of a provider that does not say when.
+  if (!at) return maxAge === Infinity && !prompts.includes('login')
   const age = (now.getTime() - at.getTime()) / 1000
   return at > beganAt ? age <= Math.max(maxAge, freshFor) : !prompts.includes('login') && age <= maxAge
 }
@@ -220,8 +233,9 @@ function maxAge(
   if (!checked) return []
   const isYoung =
     checked > request.beganAt || now.getTime() - checked.getTime() <= checkLifetime(policy, policy.kept) * 1000
-  const kinds = firstFactors.filter((kind) => kind === 'passkey' || policy.factors.includes(kind))
-  return isYoung && isRecent(checked, request, now) ? [] : [{ what: 'fresh-factor', kinds }]
+  const others: readonly FactorKind[] = ['passkey', ...othersThan(policy)]
+  const kinds = firstFactors.filter((kind) => others.includes(kind) || policy.factors.includes(kind))
+  return isYoung && isRecent(lastProof(factors), request, now) ? [] : [{ what: 'fresh-factor', kinds }]
 }
 
 function idTokenHint(request: RequestFacts | undefined, user: NonNullable<Facts['user']>): Reason | undefined {

@@ -1,13 +1,16 @@
 import { NewPasswordError } from '#gen/roster/users/v1/sign_in_service'
 import type { User, UserEvent } from '../../directory/events/user.ts'
 import { signIn } from '../../sessions/factors/testing/second-factors.ts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { OIDCAuthMethodType } from '#gen/roster/grants/v1/application_service'
-import { allow, call, closeWorld, openWorld, users } from '../../sessions/factors/passkey/testing/world.ts'
+import { allow, call, closeWorld, openWorld, roles, users } from '../../sessions/factors/passkey/testing/world.ts'
 import { noteApplication, told } from '../authorization/testing/visitors.ts'
 import { ofBrowsers, ofPrograms, silently } from './testing/doors.ts'
+import { deactivateUser } from '../../directory/operations/user/deactivate-user.ts'
+import { lockUser } from '../../directory/operations/user/lock-user.ts'
 import { give } from './testing/people.ts'
-import { later, scope, signedIn, signInTrusted } from './testing/sign-ins.ts'
+import { link, list, openProvider, serve, unlink } from './testing/provider.ts'
+import { later, noSession, scope, type SignedIn, signedIn, signInTrusted } from './testing/sign-ins.ts'
 import {
   baseOf,
   checked,
@@ -29,6 +32,7 @@ beforeAll(async () => {
     noteApplication(users, name, { firstParty: true, authMethodType, ...more }, { organizationId: 'acme' })
   await note('own', { loginBaseUri: 'https://login.example.com' })
   for (const [row] of ofPeople) await note(clientOf(row!))
+  await openProvider()
 }, 60_000)
 afterAll(closeWorld)
 
@@ -38,6 +42,11 @@ test('the table of doors names each that is tried, the table of people each poli
 })
 
 const tries = { ...ofBrowsers, ...ofPrograms }
+
+/** The doors at which somebody can knock: by a provider no session of the API begins. */
+const triesOf = ({ session }: SignedIn) =>
+  Object.entries(tries).filter(([door]) => session !== noSession || !ofSessions.includes(door))
+const ofSessions = ['a login application of your own (CreateCallback)', 'a call with a session token']
 
 /** What a door answers by the tables. */
 function answerOf(door: string, policy: string, { missing, isTrusted }: ReturnType<typeof expected>) {
@@ -77,8 +86,11 @@ test.each(checked)(
         await allow(policies[policy]!)
         const wanted = expected({ policy, row: row!, cell: cells[at]! }, done)
         // A browser asks for one page after the other.
-        const beside = Object.fromEntries(Object.entries(ofPrograms).map(([door, tried]) => [door, tried(state)]))
-        for (const [door, tried] of Object.entries(tries)) {
+        const here = triesOf(state)
+        const beside = Object.fromEntries(
+          here.filter(([door]) => door in ofPrograms).map(([door, tried]) => [door, tried(state)]),
+        )
+        for (const [door, tried] of here) {
           const outcome = await (beside[door] ?? tried(state))
           expect({ row, policy, door, outcome }).toEqual({ row, policy, door, outcome: answerOf(door, policy, wanted) })
         }
@@ -131,4 +143,65 @@ test('a password that somebody else set is missing at each door, until the perso
     expect((await choose(password)).answer).toMatchObject({ $case: 'newPassword', value: { error } })
   expect(told(await choose(`${userName}-another`))).toHaveProperty('code')
   expect(await ofPrograms['a refresh token']!(state)).toBe('tokens')
+})
+
+describe('what a sign-in at a provider opened', () => {
+  const undone = async () => {
+    await list(true)
+    await serve(true)
+  }
+  afterEach(undone)
+
+  /** With a code for each time that the doors are tried. */
+  async function come(done: string): Promise<SignedIn> {
+    await later()
+    const { state } = await signedIn(done)
+    await keepCodes(state)
+    return state
+  }
+  const keepCodes = async (state: SignedIn) => {
+    for (let more = 0; more < 3; more++) state.codes.push(told(await silently(state))['code']!)
+  }
+  const tryAll = async (state: SignedIn) => {
+    const outcomes: Record<string, unknown> = {}
+    for (const [door, tried] of triesOf(state)) outcomes[door] = await tried(state)
+    return outcomes
+  }
+  const allOf = (state: SignedIn, word: 'open' | 'shut') =>
+    Object.fromEntries(
+      triesOf(state).map(([door]) => {
+        const answer = doors.get(door)![word]
+        return [door, answer.startsWith('asks') ? { asks: 'password' } : answer]
+      }),
+    )
+
+  test.each<[string, (state: SignedIn) => Promise<unknown>, ((state: SignedIn) => Promise<unknown>)?]>([
+    ['the policy does not list it', () => list(false), () => list(true)],
+    ['it is switched off', () => serve(false), () => serve(true)],
+    ['the person is disconnected', ({ person }) => unlink(person)],
+    ['the person is connected anew', async ({ person }) => (await unlink(person), link(person))],
+    [
+      'the person has a role on the instance',
+      ({ person }) => Promise.resolve((roles[person.userId] = ['IAM_OWNER_VIEWER'])),
+      ({ person }) => Promise.resolve(delete roles[person.userId]),
+    ],
+  ])('is shut at each door, and the password is asked for, while %s', async (_, shut, open) => {
+    const state = await come('provider')
+    await shut(state)
+    expect(await tryAll(state)).toEqual(allOf(state, 'shut'))
+    if (!open) return
+    await open(state)
+    expect(await tryAll(state)).toEqual(allOf(state, 'open'))
+  })
+
+  test.each([lockUser, deactivateUser])('ends as what a password opened, of who may not sign in', async (ends) => {
+    const [ofProvider, ofPassword] = [await come('provider'), await come('password')]
+    for (const { person } of [ofProvider, ofPassword]) await ends(users, { userId: person.userId }, call())
+    const ended = await tryAll(ofPassword)
+    expect(await tryAll(ofProvider)).toEqual(
+      Object.fromEntries(triesOf(ofProvider).map(([door]) => [door, ended[door]])),
+    )
+    const open = allOf(ofProvider, 'open')
+    for (const [door, outcome] of Object.entries(await tryAll(ofProvider))) expect(outcome).not.toEqual(open[door])
+  })
 })

@@ -6,7 +6,7 @@ import { languages } from '../../directory/languages.ts'
 import { grantTypes } from '../tokens/grant-types.ts'
 import { idTokenAlgorithms } from '../tokens/keys/id-token-keys.ts'
 import { issuerOf, tokenEndpointOf } from '../../directory/issuer.ts'
-import { plainScopes } from '../tokens/scope.ts'
+import { plainScopes, providerTokens } from '../tokens/scope.ts'
 import { prompts } from '../request/find-mistake.ts'
 import { acrValues } from '../acr.ts'
 
@@ -32,7 +32,7 @@ export async function getServerMetadata(
     backchannelLogoutSessionSupported: true,
     userinfoEndpoint: `${issuer}/oidc/v1/userinfo`,
     jwksUri: `${issuer}/oauth/v2/keys`,
-    scopesSupported: [...plainScopes, 'offline_access'],
+    scopesSupported: [...plainScopes, 'offline_access', providerTokens],
     authorizationEndpoint: `${issuer}/oauth/v2/authorize`,
     responseTypesSupported: ['code'],
     responseModesSupported: ['query', 'fragment', 'form_post'],

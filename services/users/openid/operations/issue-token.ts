@@ -21,7 +21,7 @@ import { rememberReads } from '../../remember-reads.ts'
 import { readProof, useProof } from '../tokens/token-proof.ts'
 import { grantTypes } from '../tokens/grant-types.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
-import { invalidScope, readScope } from '../tokens/scope.ts'
+import { invalidScope, providerTokens, readScope } from '../tokens/scope.ts'
 import { readRefreshToken } from '../tokens/refresh-token.ts'
 import { whichInLog } from '../which-in-log.ts'
 
@@ -120,6 +120,8 @@ async function handle(context: Context, request: IssueTokenRequest, call: Call):
 async function issueToMachine(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
   const { grantType, dpopProof } = request
   const scope = readScope(request.scope)
+  // A machine signs in at no identity provider.
+  if (scope.names.has(providerTokens)) throw invalidScope()
   const client = await authenticate(context, request, call)
   const { machine } = client
   const isBound = dpopProof !== '' || machine.state.machine!.dpopRequired

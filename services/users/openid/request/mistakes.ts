@@ -64,5 +64,7 @@ const mustBe: Record<Rule, (values: [string, ...string[]]) => string> = {
   [ParameterRule.PARAMETER_RULE_ID_TOKEN]: () => 'must be an ID token that this application has from here',
   [ParameterRule.PARAMETER_RULE_CLIENT]: () => 'must name a client that is there and active',
   [ParameterRule.PARAMETER_RULE_CLIENT_OF]: ([hint]) => `must be the client that the ID token in ${hint} was issued to`,
+  [ParameterRule.PARAMETER_RULE_SCOPE_PROVIDER]: () =>
+    'must name one identity provider at most: an active one that the login policy lists',
   [ParameterRule.PARAMETER_RULE_REGISTERED]: () => 'must be one that the application has registered',
 }

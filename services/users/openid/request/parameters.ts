@@ -74,10 +74,13 @@ export function isSignIn(parameters: KeptParameters): parameters is Parameters {
  * Of a request that leads to the own account. No application made it, and none gets a code for it. Its `state` is the page
  * that it leads to.
  */
-export function ownAccountParameters(own: Pick<Parameters, 'prompt' | 'uiLocales' | 'maxAge' | 'state'>): Parameters {
+export function ownAccountParameters({
+  scope = '',
+  ...own
+}: Pick<Parameters, 'prompt' | 'uiLocales' | 'maxAge' | 'state'> & { scope?: string }): Parameters {
   const none = Object.fromEntries(names.map((name) => [name, '']))
   const { prompt, uiLocales, maxAge, state } = own
-  return { ...none, repeatedParameters: [], prompt, uiLocales, maxAge, state } as unknown as Parameters
+  return { ...none, repeatedParameters: [], scope, prompt, uiLocales, maxAge, state } as unknown as Parameters
 }
 
 /** Authorize begins no request without a client. */

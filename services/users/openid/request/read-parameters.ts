@@ -19,6 +19,8 @@ export interface Asked {
   maxAge: number | undefined
   hintedUser: string | undefined
   organizationScope: string | undefined
+  /** The identity provider that people are to sign in by. Missing: the page offers all. */
+  idpId?: string | undefined
   scopes: string[]
   claims: string[]
   claimScopes: string[]

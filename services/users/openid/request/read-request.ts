@@ -4,6 +4,8 @@ import { confirmFault, loadApplication } from '../applications/find-application.
 import type { Context } from '../../context.ts'
 import { mistake } from './mistakes.ts'
 import { isSilent, type Parameters } from './parameters.ts'
+import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
+import { organizationOfRequest } from './request-organization.ts'
 import { registeringOrganization } from './registering-organization.ts'
 import { readHint } from '../tokens/id-token.ts'
 import { type Reading, readParameters } from './read-parameters.ts'
@@ -26,12 +28,18 @@ export async function readRequest(context: Context, parameters: Parameters, call
   // A page shows who signs in. Without one it would not be seen that it is not the person who was meant.
   if (isHinted && !hint && isSilent(parameters)) return { ...requested, mistake: hintUnknown }
   const asked = hint ? { ...unhinted, hintedUser: meantByBoth(unhinted.hintedUser, hint.sub) } : unhinted
+  const { idpId } = asked
+  if (idpId !== undefined) {
+    const { providers } = await loadLoginPolicy(context, organizationOfRequest(parameters.scope, requested))
+    if (!providers.some((one) => one.idpId === idpId)) return { ...requested, mistake: providerUnknown }
+  }
   if (!asked.prompts.includes('create')) return { ...requested, asked }
   // Where registration is closed, it is as if the application had not asked for it.
   const may = (await registeringOrganization(context, { asked, project: reading.project })) !== undefined
   return { ...requested, asked: { ...asked, prompts: asked.prompts.filter((prompt) => may || prompt !== 'create') } }
 }
 
+const providerUnknown = mistake('scope', ParameterRule.PARAMETER_RULE_SCOPE_PROVIDER, [], 'invalid_scope')
 const hintUnknown = mistake('id_token_hint', ParameterRule.PARAMETER_RULE_ID_TOKEN, [], 'login_required')
 
 // Two hints that name different users match no one.

@@ -3,7 +3,7 @@ import { ParameterRule } from '#gen/roster/users/v1/sign_in_service'
 import type { OidcCopy } from '../applications/application-copy.ts'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { itself, plainScopes, projectOf, roleScopes } from '../tokens/scope.ts'
+import { itself, plainScopes, projectOf, providerTokens, roleScopes } from '../tokens/scope.ts'
 import { lookupDomain } from '../../directory/organizations/organization-domain.ts'
 import { type Mistake, mistake, type Rule } from './mistakes.ts'
 import { wordsOf } from './parameters.ts'
@@ -14,6 +14,8 @@ export interface AskedScopes {
   scopes: string[]
   /** The only organization whose people it is for, by a scope or by the settings of the application. */
   organizationScope: string | undefined
+  /** The identity provider that people are to sign in by. Missing: the page offers all. */
+  idpId?: string | undefined
   /** Its tokens are for Roster itself. */
   actsInRoster: boolean
 }
@@ -21,6 +23,7 @@ export interface AskedScopes {
 /** Of RFC 6749 (section 3.3). Two blanks, and one at an end, name nothing between them: configuration files have them. */
 const readable = /^[ !#-[\]-~]*$/
 const organization = /^urn:zitadel:iam:org:id:([\w-]{1,200})$/
+const provider = /^urn:zitadel:iam:org:idp:id:([\w-]{1,200})$/
 const domain = /^urn:zitadel:iam:org:domain:primary:([A-Za-z\d.-]{1,200})$/
 /**
  * It would say whose people get in, and to pass over one that cannot be read would let in everybody: also one that has
@@ -39,6 +42,21 @@ export function organizationOf(scope: string): string | undefined {
 export function scopeOfOrganization(organizationId: string): string {
   return `urn:zitadel:iam:org:id:${organizationId}`
 }
+
+/** Of a request to Roster itself: names the organization from which somebody comes. It keeps nobody out. */
+export function scopeOfHint(organizationId: string): string {
+  return `${hinting}${organizationId}`
+}
+
+/** The organization from which somebody comes. */
+export function hintedOrganization(scope: string): string | undefined {
+  const found = wordsOf(scope).find((one) => one.startsWith(hinting))
+  return found !== undefined && /^[\w-]{1,200}$/.test(found.slice(hinting.length))
+    ? found.slice(hinting.length)
+    : undefined
+}
+
+const hinting = 'urn:roster:org:hint:'
 
 /** The only organization that a scope names, if it names one. Undefined where the scope cannot be read, or names several. */
 export function readOrganization(scope: string): { organizationId: string | undefined } | undefined {
@@ -77,7 +95,9 @@ export function leftOutScopes(text: string, { grantTypes }: Pick<OidcCopy, 'gran
       plainScopes.includes(scope) ||
       ofClaims.includes(scope) ||
       organization.test(scope) ||
+      provider.test(scope) ||
       scope === itself ||
+      scope === providerTokens ||
       projectOf(scope) !== undefined
     return isKnown ? [] : [{ scope, why: 'unknown' }]
   })
@@ -103,12 +123,16 @@ export function readScopes(
   if ((named.organizationId ?? organizationScope) !== organizationScope)
     return wrong(ParameterRule.PARAMETER_RULE_SCOPE_OTHER_ORGANIZATION)
   if (projects.some((id) => id !== projectId)) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_PROJECT)
+  const [idpId, ...otherProviders] = asked.flatMap((scope) => provider.exec(scope)?.[1] ?? [])
+  if (otherProviders.length > 0) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_PROVIDER)
   if (actsInRoster && !mayAct) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_ROSTER, itself)
   const leftOut = leftOutScopes(text, { grantTypes }).map(({ scope }) => scope)
-  const scopes = asked.filter((scope) => !leftOut.includes(scope))
+  // The way of the sign-in is nothing that an application gets.
+  const scopes = asked.filter((scope) => !leftOut.includes(scope) && !provider.test(scope))
   // No scope at all asks for the first use alone.
-  if (asked.length > 0 && scopes.length === 0) return wrong(ParameterRule.PARAMETER_RULE_SCOPE_UNKNOWN)
-  return { scopes, organizationScope, actsInRoster }
+  if (asked.length > 0 && scopes.length === 0 && idpId === undefined)
+    return wrong(ParameterRule.PARAMETER_RULE_SCOPE_UNKNOWN)
+  return { scopes, organizationScope, idpId, actsInRoster }
 }
 
 function wrong(rule: Rule, ...values: string[]): Mistake {

@@ -14,16 +14,19 @@ import type { Asked } from './read-parameters.ts'
 export async function registeringOrganization(
   context: Context,
   { asked, project }: { asked: Pick<Asked, 'hintedUser' | 'organizationScope'> | undefined; project: ProjectCopy },
+  byProvider = false,
 ): Promise<string | undefined> {
   if (!asked || asked.hintedUser !== undefined) return undefined
   const organizationId = asked.organizationScope ?? project.organizationId
   // A sign-in to Roster itself, or to its console.
   if (organizationId === '' || organizationId === instance.id) return undefined
-  const [{ allowRegister }, isOpen] = await Promise.all([
+  const [{ allowRegister, factors }, isOpen] = await Promise.all([
     loadLoginPolicy(context, organizationId),
     isOrganizationOpen(context, organizationId),
   ])
-  return allowRegister && isOpen ? organizationId : undefined
+  // Who registers by a form could not sign in where providers alone do.
+  const isUsable = byProvider || !factors.includes('provider')
+  return allowRegister && isUsable && isOpen ? organizationId : undefined
 }
 
 /** Whether there is such an organization: any request can write an id into a scope. */

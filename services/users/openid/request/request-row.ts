@@ -1,6 +1,7 @@
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import { randomBytes } from 'node:crypto'
 import { v7 as uuid } from 'uuid'
+import type { ProviderTokens } from '#gen/roster/idp/v1/internal_service'
 import type {
   CodeError,
   InvitationError,
@@ -15,6 +16,7 @@ import type { Keyring } from '#lib/encryption/keys'
 import type { Guard } from '#lib/eventstore/command'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import type { Context } from '../../context.ts'
+import type { MatchedRoles } from '../../sessions/factors/provider/provider.ts'
 import { rowsFor } from '../../row-function.ts'
 import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import type { KeptParameters, Parameters } from './parameters.ts'
@@ -87,6 +89,14 @@ export interface Progress {
   offer?: { challenge: string; conditional: boolean } | 'failed' | undefined
   /** The code of a second factor was mailed, and what was wrong with the last one. */
   code?: { isSent?: boolean | undefined; error?: CodeError; retryAt?: string | undefined } | undefined
+  /** A sign-in at an identity provider has begun: its answer counts once. */
+  provider?: BegunAtProvider | undefined
+  /** The name was asked for alone, and led to no provider, or back from one. */
+  named?: boolean | undefined
+  /** The request led to a provider without a click: once, or nobody could go back. */
+  wentStraight?: boolean | undefined
+  /** Whom a provider has proved here, and no user is linked to. */
+  proved?: ProvedHere | undefined
   /** What was wrong with the password that takes the place of one that must be changed. */
   newPassword?: { error: NewPasswordError; retryAt?: string } | undefined
   /** The code that a right password gave, and when, RFC 3339: the same password gets it again. */
@@ -95,13 +105,79 @@ export interface Progress {
   chosen?: boolean | undefined
   /** What the person decided on this request. */
   decision?: 'allowed' | 'denied'
+  /** Of a sign-out: the provider that it leads on to. */
+  leavesBy?: LeavesBy | undefined
   /** The person allowed it, but has allowed too many others something. */
   tooMany?: boolean
 }
 
+/** What binds the answer of an identity provider to the sign-in that began it, and what was asked of it. */
+export interface BegunAtProvider {
+  idpId: string
+  /** The part of `state` that nobody knows. */
+  secret: string
+  nonce: string
+  codeVerifier: string
+  promptsLogin: boolean
+  /** Seconds. */
+  maxAge?: number | undefined
+  keep: boolean
+  /** The header that brings a token. Empty: none does. */
+  headerName: string
+  /** The person pressed its button here. Else an application led there, and nothing is connected. */
+  byButton?: true
+  /** The answer that came by POST, without the cookie, and when, RFC 3339. */
+  posted?: { answer: string; at: string }
+}
+
+/** Whom an identity provider has proved, in its own words. */
+export interface ProvedHere {
+  idpId: string
+  issuer: string
+  subject: string
+  /** Of the provider, and what the person is called there. */
+  provider: string
+  userName: string
+  /** RFC 3339. */
+  at: string
+  /** RFC 3339: when the person signed in there. Missing: the provider does not say. */
+  provedAt?: string | undefined
+  /** The words of the provider by which it counts as two factors. */
+  counted?: string[] | undefined
+  /** The roles that the provider gives. Missing: none. */
+  roles?: MatchedRoles | undefined
+  keep: boolean
+  /** The person's session there. Missing or empty: the provider does not say. */
+  sid?: string
+  /** What the provider gave. Missing: its record keeps nothing. */
+  tokens?: ProviderTokens | undefined
+  /** A link was refused: another user has it. */
+  taken?: true
+  /** The organization in which the account is made. Missing: none is, and the person links one that is there. */
+  registersIn?: string | undefined
+  email: string
+  /** The address that the provider says is the person's. Missing: it says so of none. */
+  verifiedEmail?: string | undefined
+  givenName: string
+  familyName: string
+  language: string
+  displayName?: string | undefined
+  nickName?: string | undefined
+  error?: RegistrationError
+  retryAt?: string
+}
+
+/** A provider at which a person signs out, too. */
+export interface LeavesBy {
+  idpId: string
+  /** The one that it gave, and who it was then. Missing: none is kept. */
+  idToken?: string
+  receiver?: string
+}
+
 /** What goes on from one page of a sign-in to the next. */
-export function ongoing({ newPasskey }: Progress): Pick<Progress, 'chosen' | 'newPasskey'> {
-  return { chosen: true, ...(newPasskey && { newPasskey }) }
+export function ongoing({ newPasskey, proved }: Progress): Pick<Progress, 'chosen' | 'newPasskey' | 'proved'> {
+  return { chosen: true, ...(newPasskey && { newPasskey }), ...(proved && !proved.registersIn && { proved }) }
 }
 
 /** A code that signs in: for a name as it was typed, or a person who is known; the one that counts; what was wrong with it. */

@@ -1,6 +1,6 @@
 import type { OidcCopy, ProjectCopy } from '../applications/application-copy.ts'
 import type { Allowed } from '../judge/judge.ts'
-import { itself, plainScopes, projectOf, readScope, roleScopes, type Scope } from './scope.ts'
+import { itself, ofTokens, projectOf, readScope, roleScopes, type Scope } from './scope.ts'
 
 /** The scopes of an access token of a person. */
 export interface PersonScope {
@@ -14,9 +14,9 @@ export interface PersonScope {
   asksMaps: boolean
 }
 
-/** Of the scopes that a person let an application have, those of one access token: of the plain ones it may have fewer. */
+/** Of the scopes that a person let an application have, those of one access token: of some it may have fewer. */
 export function scopesOf(allowed: Pick<Allowed, 'scopes'>, stored: Pick<Scope, 'names'>): string[] {
-  return allowed.scopes.filter((scope) => !plainScopes.includes(scope) || stored.names.has(scope))
+  return allowed.scopes.filter((scope) => !ofTokens.includes(scope) || stored.names.has(scope))
 }
 
 /** Reads scopes that a person let an application have. */
@@ -27,7 +27,7 @@ export function personScope(
 ): PersonScope {
   const actsInRoster = rosterApi && scopes.includes(itself)
   const given = scopes.filter((scope) => scope !== itself || actsInRoster)
-  const own = given.filter((scope) => plainScopes.includes(scope))
+  const own = given.filter((scope) => ofTokens.includes(scope))
   const stored = readScope([...own, ...(actsInRoster ? [] : [`project:${id}`])].join(' '))
   const asksMaps = given.some((scope) => roleScopes.includes(scope))
   const asksRoles =

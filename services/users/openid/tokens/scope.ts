@@ -12,6 +12,15 @@ export interface Scope {
 /** Every scope except those of projects. */
 export const plainScopes = ['openid', 'profile', 'email', 'roles']
 
+/**
+ * With it, an application reads the tokens that a person has of the identity provider: RetrieveProviderTokens. Access tokens of
+ * people alone have it.
+ */
+export const providerTokens = 'urn:roster:provider_tokens'
+
+/** The scopes that one access token may lack, though the person let the application have them. */
+export const ofTokens = [...plainScopes, providerTokens]
+
 const project = /^project:([\w-]{1,200})$/
 
 /** A scope of the reference system: the token is for the system itself. */
@@ -30,7 +39,7 @@ export function readScope(text: string): Scope {
   const asked = new Set(text.split(' ').filter(Boolean))
   const names = new Set([...asked].flatMap(toOwn))
   const projects = [...names].flatMap((name) => project.exec(name)?.[1] ?? [])
-  const unknown = [...names].filter((name) => !plainScopes.includes(name) && !project.test(name))
+  const unknown = [...names].filter((name) => !ofTokens.includes(name) && !project.test(name))
   const audiences = projects.length + (asked.has(itself) ? 1 : 0)
   if (unknown.length > 0 || audiences > 1) throw invalidScope()
   return { text: [...names].join(' '), names, projectId: projects[0] }

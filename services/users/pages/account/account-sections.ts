@@ -11,6 +11,7 @@ import { searchUserSessions } from '../../sessions/operations/search-user-sessio
 import { searchUserSignIns } from '../../sessions/operations/search-user-sign-ins.ts'
 import { secondFactorsOf } from './second-factors.ts'
 import { passkeysPage, passkeysPart } from './my-passkeys.ts'
+import { providersPart } from './my-providers.ts'
 import type { Section } from './sections.ts'
 
 /** What a page has beside what every page of an account has. `call`: made by the person. */
@@ -34,9 +35,10 @@ export const accountSections: Record<Section, Shows> = {
       secondFactorsOf(context, person, request),
       firstFactorOf(context, person),
     ])
-    return { ...passkeys, ...factors, ...first }
+    return { ...passkeys, ...factors, ...first, ...providersPart(person) }
   },
   passkeys: (context, person) => passkeysPage(context, person),
+  providers: (_context, person) => providersPart(person),
   authenticator: secondFactorsOf,
   'recovery-codes': secondFactorsOf,
   async activity(context, { signedInUser: { userId } }, { sessionsCursor, signInsCursor }, call) {

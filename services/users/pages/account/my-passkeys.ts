@@ -123,12 +123,17 @@ export function nameOf(typed: string): string | undefined {
   return faults.length > 0 ? undefined : passkeyName
 }
 
+// By a mail for a forgotten password the person would come in all the same, and make another one.
+function outcomeOf({ reason, metadata }: RosterError): string | undefined {
+  return metadata['recovery'] === 'mail' ? 'passkey-last-but-mail' : outcomes[reason]
+}
+
 async function answered({ to, person }: OpenAccount, change: () => Promise<string>): Promise<PageAnswer> {
   try {
     if (standsOnMailbox(person)) throw mailboxAlone()
     return to('passkeys', await change())
   } catch (error) {
-    const outcome = error instanceof RosterError ? outcomes[error.reason] : undefined
+    const outcome = error instanceof RosterError ? outcomeOf(error) : undefined
     if (outcome === undefined) throw error
     return to('passkeys', outcome)
   }

@@ -10,6 +10,7 @@ export type Section =
   | 'email'
   | 'password'
   | 'passkeys'
+  | 'providers'
   | 'authenticator'
   | 'recovery-codes'
   | 'removal'
@@ -19,6 +20,7 @@ const matters: ReadonlySet<string> = new Set<Section>([
   'email',
   'password',
   'passkeys',
+  'providers',
   'authenticator',
   'recovery-codes',
   'removal',

@@ -1,5 +1,6 @@
 import { ShowAccountRequest as AsksForAccount, type ShowAccountRequest } from '#gen/roster/users/v1/account_service'
 import type { AccountPage, PageAnswer } from '#gen/roster/users/v1/sign_in_service'
+import { orUnavailable, readNow } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import { findPeople, formOf, madeBy } from './open-account.ts'
 import { accountSections } from './account-sections.ts'
@@ -9,10 +10,12 @@ import { type Candidate, chooseSilently } from '../../openid/authorization/candi
 import { brandedFor } from '../sign-in/branded.ts'
 import { storeRequest } from '../../openid/authorization/begin.ts'
 import { accountOf } from '../sign-in/pages.ts'
+import { scopeOfHint } from '../../openid/request/read-scopes.ts'
 import { ownAccountParameters } from '../../openid/request/parameters.ts'
 import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { formToken } from '../../sessions/browsers/form-token.ts'
 import type { Context } from '../../context.ts'
+import { isAlive } from '../../directory/events/code.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'
 
 export async function showAccount(context: Context, request: ShowAccountRequest, call: Call): Promise<PageAnswer> {
@@ -22,7 +25,8 @@ export async function showAccount(context: Context, request: ShowAccountRequest,
   const found = request.prompt === '' ? chooseSilently(people) : undefined
   const chosen = found === 'several' ? undefined : found
   if (!chosen || !isAllowed(chosen.verdict)) {
-    const parameters = ownAccountParameters({ ...request, maxAge: maxAgeOf(section), state: section })
+    const scope = request.org === '' ? '' : scopeOfHint(request.org)
+    const parameters = ownAccountParameters({ ...request, scope, maxAge: maxAgeOf(section), state: section })
     return storeRequest(context, parameters, visit, { candidates: people, chosen }, call)
   }
   return answerOf(context, chosen, request, call)
@@ -62,13 +66,16 @@ async function accountPage(
   call: Call,
 ): Promise<AccountPage> {
   const section = sectionOf(request.section)
+  const { human } = person.user
+  const now = await orUnavailable(readNow(context.sql))
   return {
     account: accountOf(person),
     userId: person.signedInUser.userId,
     email: person.email,
     section,
     outcome: request.outcome,
-    emailVerified: person.user.human?.isVerified === true,
+    emailVerified: human?.isVerified === true,
+    emailCodeMailed: isAlive(human?.code, now) && human.code.delivery !== 'returned',
     sessions: undefined,
     consents: undefined,
     profile: undefined,
@@ -78,6 +85,7 @@ async function accountPage(
     takeBackHours: 0,
     signIns: undefined,
     secondFactors: undefined,
+    providers: [],
     passkeys: undefined,
     ...(await accountSections[section](context, person, request, madeBy(person, call))),
   }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { linkKey } from '../../directory/events/links.ts'
 import type { ShowTakeBackRequest, TakeBackEmailRequest } from '#gen/roster/users/v1/account_service'
 import { NoticeReason, type PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import type { Write } from '#lib/database/database'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import type { Decision, UniqueKey } from '#lib/eventstore/command'
 import { countLimit } from '#lib/limits-hit'
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
@@ -58,6 +59,7 @@ export async function takeBackEmail(
         const { email, setBy } = takeBack
         const before = factorsBefore(userId, takeBack, present.state!.human!)
         const decision: Decision<UserEvent, boolean> = {
+          releases: before.releases,
           events: [
             // The link came by mail to this address, so it proves that.
             {
@@ -102,11 +104,12 @@ function livingTakeBack(user: User | undefined, noticeId: string, now: Date): Ta
 // would one with another secret. A secret that was deleted does not come back.
 function factorsBefore(
   userId: string,
-  { secondFactors: former = [], factorsAdded: addedBefore = {}, passkeyIds = [] }: TakeBack,
-  { secondFactors: present = [], factorsAdded = {}, passkeys = [] }: Human,
-): { events: UserEvent[]; writes: Write[] } {
+  { secondFactors: former = [], factorsAdded: addedBefore = {}, passkeyIds = [], linkedAt = [] }: TakeBack,
+  { secondFactors: present = [], factorsAdded = {}, passkeys = [], links = [] }: Human,
+): { events: UserEvent[]; writes: Write[]; releases: UniqueKey[] } {
   const isSame = (kind: SecondFactorKind) => kind === 'otp-email' || factorsAdded[kind] === addedBefore[kind]
   const removed = present.filter((kind) => !former.includes(kind) || !isSame(kind))
+  const unlinked = links.filter((link) => !linkedAt.includes(link.linkedAt))
   const added = former.filter((kind) => kind === 'otp-email' && !present.includes(kind))
   return {
     events: [
@@ -116,7 +119,9 @@ function factorsBefore(
       ...passkeys.flatMap(({ id: passkeyId }): UserEvent[] =>
         passkeyIds.includes(passkeyId) ? [] : [{ type: 'passkey.removed', payload: { passkeyId } }],
       ),
+      ...unlinked.map(({ idpId }): UserEvent => ({ type: 'idp.unlinked', payload: { idpId } })),
     ],
+    releases: unlinked.map(linkKey),
     writes: removed.flatMap((kind) => withoutFactor(userId, kind)),
   }
 }

@@ -105,7 +105,7 @@ async function limitOf(context: Context, user: LoginUser, kind: FactorKind, wron
   const state = SignInFactorState.SIGN_IN_FACTOR_STATE_THROTTLED
   if (reached) return { state, ...shownLimit(reached) }
   // What is left of its uses are the mails.
-  const mails = await reachedLimit(context.sql, factors[kind].uses?.(context, user) ?? [])
+  const mails = await reachedLimit(context.sql, factors[kind as SecondFactorKind].uses?.(context, user) ?? [])
   if (mails) return { state: SignInFactorState.SIGN_IN_FACTOR_STATE_MAILS_THROTTLED, ...shownLimit(mails) }
   return {
     state:

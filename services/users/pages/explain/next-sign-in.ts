@@ -4,6 +4,8 @@ import {
   SignInFactorState,
   type SignInGround,
   SignInOutcome,
+  type SignInProvider,
+  SignInProviderState,
   SignInReason,
 } from '#gen/roster/users/v1/session_service'
 import { orUnavailable, readNow } from '#lib/database/database'
@@ -26,6 +28,7 @@ import type { Assessment } from './assess.ts'
 import type { NamedPerson } from './find-person.ts'
 import { type DescribedFactor, describeFactors } from './factor-states.ts'
 import { ground, groundsOfVerdict } from './grounds.ts'
+import { describeProviders, hasLivingPasskey } from './provider-states.ts'
 import { findWrongPasswords } from './wrong-passwords.ts'
 
 /**
@@ -46,26 +49,36 @@ export async function nextSignIn(
   const { refusal, missing: asked } = groundsOfVerdict({ ...assessment, verdict }, request)
   const lacked = lackedKinds(verdict)
   const policy = await loadPersonPolicy(context, user, call)
-  const [throttledUntil, wrongPasswords, described, withoutRoles] = await Promise.all([
+  const [throttledUntil, wrongPasswords, described, withoutRoles, providers] = await Promise.all([
     endOfThrottle(context, userId),
     findWrongPasswords(context, userId),
     describeFactors(context, user, { policy, asked: lacked.flat() }),
     hasNoRoles(context, assessment, user, call),
+    describeProviders(context, user, policy, call),
   ])
   const { human } = user.state
   const isByMail = policy.factors.includes('mailed-code')
-  const lacksPassword = !isByMail && policy.factors.some((kind) => !factorKinds[kind].isSetUp(user, policy))
+  const isByProvider = providers.some(({ state }) => lettingIn.includes(state))
+  const needsProvider = policy.factors.includes('provider')
+  const lacksPassword =
+    !isByMail && !needsProvider && policy.factors.some((kind) => !factorKinds[kind].isSetUp(user, policy))
   const isMailed = !isByMail || (await mayBeMailedCode(context, user, call))
   const obstacles = [
     ...(fault === 'another' ? [ground({ reason: SignInReason.SIGN_IN_REASON_NAME_OF_ANOTHER })] : []),
     ...(refusal ? [refusal] : []),
-    ...(lacksPassword ? [ground({ reason: SignInReason.SIGN_IN_REASON_NO_PASSWORD, object: keyOf(user) })] : []),
-    ...(fault === 'unverified' || ((lacksPassword || isByMail) && !human?.isVerified) ? [notVerified(user)] : []),
-    ...(!isMailed && human?.isVerified
+    // Who comes by a provider needs neither.
+    ...(lacksPassword && !isByProvider
+      ? [ground({ reason: SignInReason.SIGN_IN_REASON_NO_PASSWORD, object: keyOf(user) })]
+      : []),
+    ...((lacksPassword || needsProvider) && !isByProvider ? obstaclesOfProviders(user, policy, providers) : []),
+    ...(fault === 'unverified' || ((lacksPassword || isByMail) && !isByProvider && !human?.isVerified)
+      ? [notVerified(user)]
+      : []),
+    ...(!isMailed && !isByProvider && human?.isVerified
       ? [ground({ reason: SignInReason.SIGN_IN_REASON_ADDRESS_NOT_TRUSTED, object: keyOf(user) })]
       : []),
     ...lacked.flatMap((kinds) => obstacleOfFactors(user, kinds, described) ?? []),
-    ...(throttledUntil && !isByMail
+    ...(throttledUntil && !isByMail && !needsProvider
       ? [ground({ reason: SignInReason.SIGN_IN_REASON_THROTTLED, object: keyOf(user), until: throttledUntil })]
       : []),
   ].filter(({ reason }, index, all) => all.findIndex((other) => other.reason === reason) === index)
@@ -78,6 +91,7 @@ export async function nextSignIn(
     mayResetPassword,
     withoutRoles,
     factors: described,
+    providers,
   }
 }
 
@@ -146,6 +160,20 @@ function whyNotReady(user: LoginUser, kinds: readonly FactorKind[]): SignInGroun
   if (kinds.includes('otp-email')) return notVerified(user)
   return ground({ reason: SignInReason.SIGN_IN_REASON_FACTOR, object: keyOf(user), kinds })
 }
+
+// Who has a passkey signs in by it. Where providers alone sign in, one is missing also to who has never come by one.
+function obstaclesOfProviders(user: LoginUser, policy: PersonPolicy, providers: SignInProvider[]): SignInGround[] {
+  const [link] = user.state.human?.links ?? []
+  const [first] = policy.factors.includes('provider') ? providers : []
+  const idpId = link?.idpId ?? first?.idpId
+  if (idpId === undefined || hasLivingPasskey(user, policy)) return []
+  return [ground({ reason: SignInReason.SIGN_IN_REASON_PROVIDER, object: { type: 'idp', id: idpId } })]
+}
+
+const lettingIn: SignInProviderState[] = [
+  SignInProviderState.SIGN_IN_PROVIDER_STATE_READY,
+  SignInProviderState.SIGN_IN_PROVIDER_STATE_CONNECTS,
+]
 
 function notVerified(user: LoginUser): SignInGround {
   return ground({ reason: SignInReason.SIGN_IN_REASON_ADDRESS_NOT_VERIFIED, object: keyOf(user) })

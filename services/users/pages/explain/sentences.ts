@@ -51,6 +51,8 @@ export const sentences = {
     'The passkeys of the user were made for another domain, and none of them serves.',
   [SignInReason.SIGN_IN_REASON_NEW_PASSWORD]:
     'Somebody else set the password of the user, who has to choose another one in the sign-in.',
+  [SignInReason.SIGN_IN_REASON_PROVIDER]:
+    'The user signs in by an identity provider alone, and none to which the user is connected serves.',
 } as const
 
 /** Who demands a second factor. */

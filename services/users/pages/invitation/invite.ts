@@ -19,7 +19,7 @@ import {
 } from '../../directory/events/invitation.ts'
 import { requireMayActOn } from '../../directory/may-act-on.ts'
 import { type StatusKey, statuses } from '../../directory/organizations/statuses.ts'
-import { findHolder } from '../registration/address-holder.ts'
+import { findHolder } from '../../directory/login-names/address-holder.ts'
 import { keepInvitation, pendingGuard } from './invitation-rows.ts'
 import { requireLanding } from './landing.ts'
 import { type MadeLink, makeLink } from './new-link.ts'

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { isOpenInvitation } from '../../directory/events/invitation.ts'
 import type { User } from '../../directory/events/user.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
-import { findHolder } from '../registration/address-holder.ts'
+import { findHolder } from '../../directory/login-names/address-holder.ts'
 import { findInvitation, type WholeInvitation } from './invitation-rows.ts'
 
 /** An invitation whose code was right, and that is still open. */

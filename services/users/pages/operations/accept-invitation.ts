@@ -15,7 +15,7 @@ import { findInvited, type Invited } from '../invitation/invited.ts'
 import { findInvitedUser, setFirstFactor } from '../invitation/invited-user.ts'
 import { join, type Joining } from './join.ts'
 import { toLanding } from '../invitation/landing.ts'
-import { AddressTaken } from '../registration/address-holder.ts'
+import { AddressTaken } from '../../directory/login-names/address-holder.ts'
 import { branded } from '../sign-in/branded.ts'
 import { openForm, type OpenedRequest, signingIn } from '../sign-in/opened-request.ts'
 

@@ -91,7 +91,7 @@ export async function join(
       ? provedMade(user, passkey.passkeyId)
       : isByPassword
         ? provedPassword(user)
-        : user.state.human?.isVerified && provedMailbox(user)
+        : factors.includes('mailed-code') && user.state.human?.isVerified && provedMailbox(user)
     const along = {
       writes: (of: NewSession) => [advance(context.keys, row.id, { chosen: true }, of)],
       guards,

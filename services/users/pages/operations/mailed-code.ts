@@ -44,8 +44,8 @@ export async function askForCode(
   // A form of before that person was there names somebody else.
   const person = known && (typed === '' || isMeant(known, typed)) ? known : undefined
   const loginName = person?.knownName ?? typed
-  const { chosen, asksName } = row.progress
-  const common = { chosen, asksName, keep: keep === 'on' }
+  const { chosen, asksName, proved } = row.progress
+  const common = { chosen, asksName, proved, keep: keep === 'on' }
   const next = (progress: object) => orUnavailable(advance(context.keys, row.id, progress)(context.sql))
   if (loginName.trim() === '') {
     await next({ ...common, loginName: '' })

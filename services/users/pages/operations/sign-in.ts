@@ -23,6 +23,7 @@ import {
   type RequestRow,
 } from '../../openid/request/request-row.ts'
 import { fixedPerson, type RequestState, requestStateOf } from '../sign-in/request-state.ts'
+import { goByName } from './go-by-name.ts'
 import { mayBeOffered } from '../sign-in/passkey-offer.ts'
 import { signInToRequest } from '../sign-in/sign-in-to-request.ts'
 import { isReplacedBy, renewValueFor } from '../../sessions/browsers/session-cookie.ts'
@@ -64,11 +65,12 @@ export async function signIn(context: Context, request: SignInRequest, call: Cal
     await next({ registration: emptyRegistration(request.loginName) })
     return page
   }
+  if (request.action === 'name') return goByName(context, opened, request, call)
   if (request.action === 'mail-code') return askForCode(context, opened, request, call)
   if (request.action === 'check-code') return signInByCode(context, opened, request, call)
   if (request.action === 'other-name') {
-    const { chosen, asksName, mailed } = row.progress
-    await next({ chosen, asksName, ...(mailed && { loginName: mailed.loginName }) })
+    const { chosen, asksName, mailed, proved } = row.progress
+    await next({ chosen, asksName, proved, ...(mailed && { loginName: mailed.loginName }) })
     return page
   }
   try {
@@ -110,7 +112,7 @@ async function proceed(
   const canMake = mayBeOffered(context, proved.user.state.human) ? (newPasskey as Progress['newPasskey'] | '') : ''
   const row = { ...opened.row, progress: { ...opened.row.progress, newPasskey: canMake || undefined } }
   // What is offered has a page of its own.
-  const answerable = canMake ? undefined : answerableAtOnce(row, state)
+  const answerable = canMake || row.progress.proved ? undefined : answerableAtOnce(row, state)
   const { browser, newValue, sessionId, missingFactors, answered } = await signInToRequest(
     context,
     { ...opened, row },

@@ -28,7 +28,7 @@ import {
 import { withinAnHour } from '../../directory/events/human.ts'
 import { type PasswordCode, type PasswordCodeEvent, passwordCodeKey } from '../../directory/events/password-code.ts'
 import { type User, userKey } from '../../directory/events/user.ts'
-import { findHolder } from '../registration/address-holder.ts'
+import { findHolder } from '../../directory/login-names/address-holder.ts'
 import { mailedCodes } from './password-reset.ts'
 
 /** How long the work after an answer may take, in milliseconds. */

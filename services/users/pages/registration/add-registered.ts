@@ -9,7 +9,7 @@ import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import { claimUserName, newProfile } from '../../directory/new-user.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
-import { takeAddress } from './address-holder.ts'
+import { takeAddress } from '../../directory/login-names/address-holder.ts'
 import { madeUserName } from './made-user-name.ts'
 import { type StoredRegistration, usingUp } from './registration.ts'
 

@@ -8,7 +8,7 @@ import { findUserById } from '../../directory/login-names/login-user.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
 import { recoveryPage } from '../../sessions/login-policy/recovery-page.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
-import { findHolder } from './address-holder.ts'
+import { findHolder } from '../../directory/login-names/address-holder.ts'
 import { findRegistration, mailKind } from './registration.ts'
 
 /**

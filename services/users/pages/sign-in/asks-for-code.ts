@@ -1,21 +1,27 @@
 import type { Context } from '../../context.ts'
 import type { Unanswerable } from '../../openid/request/read-parameters.ts'
-import { organizationOfRequest } from '../../openid/request/request-organization.ts'
+import { isRosterItself, organizationOfRequest } from '../../openid/request/request-organization.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
 import type { OpenedRequest } from './opened-request.ts'
 import { fixedPerson, type RequestState } from './request-state.ts'
 
-/** The policy by which a page asks whoever comes: that of the request, whose people nobody has named yet. */
-export function policyOfRequest(
+/**
+ * The policy by which a page asks whoever comes: that of the request, whose people nobody has named yet. At Roster itself a
+ * password can be entered where providers alone sign in: administrators keep theirs.
+ */
+export async function policyOfRequest(
   context: Context,
   { row: { parameters } }: Pick<OpenedRequest, 'row'>,
   { requested }: Pick<RequestState, 'requested'>,
 ): Promise<LoginPolicy> {
-  return loadLoginPolicy(
+  const policy = await loadLoginPolicy(
     context,
     parameters.invitation?.organizationId ?? organizationOfRequest(parameters.scope, requested),
   )
+  const keepsPassword =
+    !parameters.invitation && isRosterItself(requested.application) && policy.factors.includes('provider')
+  return keepsPassword ? { ...policy, factors: ['password'] } : policy
 }
 
 /**

@@ -18,7 +18,7 @@ export async function brandedFor(context: Context, page: PageAnswer, organizatio
 
 /** How pages and mails of an organization look; undefined: as Roster. */
 export async function brandOf(
-  context: Pick<Context, 'config' | 'store'>,
+  context: Pick<Context, 'config' | 'store' | 'sql'>,
   organizationId: string,
 ): Promise<PageBrand | undefined> {
   const { brand, tosLink, privacyPolicyLink, helpLink } = await loadLoginPolicy(context, organizationId)

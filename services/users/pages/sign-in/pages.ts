@@ -9,7 +9,7 @@ import {
 import { show } from '../../openid/authorization/answer.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
 import { passwordLengths } from '../../directory/passwords/password-lengths.ts'
-import type { MailedSignIn, Progress, RequestRow } from '../../openid/request/request-row.ts'
+import type { MailedSignIn, Progress, ProvedHere, RequestRow } from '../../openid/request/request-row.ts'
 
 /** Name and password; of a known person, the password alone. */
 export function signInPage(
@@ -27,11 +27,15 @@ export function signInPage(
       error,
       retryAfter: secondsUntil(retryAt, now),
       mayRegister: false,
+      providers: [],
+      linksProvider: '',
       hidesPasswordReset: false,
       recovers: true,
       keep: undefined,
       passkey: undefined,
       mailsCode: false,
+      asksNameAlone: false,
+      withoutPassword: false,
     },
   })
 }
@@ -105,4 +109,23 @@ export function consentPage(
 
 export function accountOf({ signedInUser, displayName, knownName }: Candidate): Account {
   return { sessionId: signedInUser.sessionId, displayName, loginName: knownName }
+}
+
+/** What an account still needs whose person a provider has proved. */
+export function providerRegistrationPage(
+  { provider, userName, email, givenName, familyName, error, retryAt }: ProvedHere,
+  now: Date,
+): PageAnswer {
+  return show({
+    $case: 'providerRegistration',
+    value: {
+      provider,
+      userName,
+      email,
+      givenName,
+      familyName,
+      error: error ?? RegistrationError.REGISTRATION_ERROR_UNSPECIFIED,
+      retryAfter: secondsUntil(retryAt, now),
+    },
+  })
 }

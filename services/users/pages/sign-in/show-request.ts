@@ -27,6 +27,7 @@ import {
   consentPage,
   mailedCodePage,
   noAccessPage,
+  providerRegistrationPage,
   recoveryPage,
   registrationPage,
   signInPage,
@@ -41,6 +42,10 @@ import { closeRequest, type RequestRow } from '../../openid/request/request-row.
 import { type RequestState, requestStateOf } from './request-state.ts'
 import { wayBack } from './way-back.ts'
 import { newPasswordPage } from './new-password-page.ts'
+import { mayAskNameAlone } from './provider/by-domain.ts'
+import { goStraight, straightTo } from './provider/straight.ts'
+import { offerLink } from './provider/link-here.ts'
+import { buttonOf, offeredProviders } from './provider/offered-providers.ts'
 import { offerPasskey } from './passkey-offer.ts'
 import { offersPasskey } from './offers-passkey.ts'
 import { invitationPrompt } from './invitation-passkey.ts'
@@ -81,16 +86,28 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
     const { keepSignedIn } = known?.signedInUser.policy ?? policy
     if (keepSignedIn === 'allowed') answer.value.keep = progress.keep ?? known?.isKept ?? false
     if (answer.$case === 'registrationCode' || answer.$case === 'invitation')
-      answer.value.withoutPassword = policy.factors.includes('mailed-code')
+      answer.value.withoutPassword = !policy.factors.includes('password')
     if (answer.$case === 'recoveryCode') answer.value.offersPasskey = policy.allowPasskeys
     if (answer.$case === 'signIn') {
       const { factors } = known?.signedInUser.policy ?? policy
       answer.value.mailsCode = factors.includes('mailed-code')
-      answer.value.hidesPasswordReset = policy.hidePasswordReset || answer.value.mailsCode
+      answer.value.withoutPassword = factors.includes('provider')
+      answer.value.hidesPasswordReset = policy.hidePasswordReset || !factors.includes('password')
+      answer.value.asksNameAlone =
+        !known && policy.allowDomainDiscovery && mayAskNameAlone(opened.row.progress, answer.value)
       if (!answer.value.nameIsFixed) answer.value.mayRegister = await mayRegister(context, state)
       const isOffered = known
         ? known.signedInUser.policy.allowPasskeys
         : await offersPasskey(context, policy, organizationOfRequest(parameters.scope, requested))
+      const providers = await offeredProviders(context, opened, state)
+      const page = { error: answer.value.error, factors, providers, hasPasskeys: isOffered }
+      const straight = await straightTo(context, opened, state, page)
+      if (straight) return goStraight(context, opened, { state, provider: straight }, call)
+      answer.value.providers = providers.map(buttonOf)
+      // Nothing that this person has would serve.
+      if (answer.value.withoutPassword && known && providers.length === 0 && !isOffered)
+        answer.value.error ||= SignInError.SIGN_IN_ERROR_PROVIDER_REFUSED
+      answer.value.linksProvider = progress.proved?.provider ?? ''
       if (isOffered) answer.value.passkey = await passkeyPrompt(context, opened, state)
     }
   }
@@ -126,6 +143,8 @@ const withForm = [
   'recoveryPasskey',
   'newPassword',
   'passkeyOffer',
+  'providerRegistration',
+  'providerLink',
   'invitation',
   'consent',
 ]
@@ -188,7 +207,8 @@ async function nextPage(
     return (await mayRegister(context, state))
       ? registrationPage(registration, now)
       : signInPage(row, now, SignInError.SIGN_IN_ERROR_REGISTRATION_CLOSED)
-  const { mailed } = row.progress
+  const { mailed, proved } = row.progress
+  if (proved?.registersIn && browser.isPresent) return providerRegistrationPage(proved, now)
   if (mailed && browser.isPresent && (await asksForCode(context, { row }, state))) return mailedCodePage(mailed)
   const able = people.filter(isAdmitted)
   if (row.parameters.invitation)
@@ -203,6 +223,8 @@ async function nextPage(
   const { signedInUser, reads, verdict } = chosen
   const ask = (lacking: Missing | ShutOut) => askFor(context, lacking, { row, now }, { asked, chosen, able })
   if ('missing' in verdict || 'shutOut' in verdict) return ask(verdict)
+  const link = offerLink({ browser, row, now }, chosen)
+  if (link) return link
   const offer = await offerPasskey(context, { browser, row, now }, chosen)
   if (offer) return offer
   if (isForOwnAccount(row.parameters)) return enterAccount(context, { browser, row }, chosen)
@@ -255,6 +277,7 @@ const factorPages: Record<
   password: (row, person, now) => signInPage(row, now, undefined, person),
   // It is mailed once the person asks for it.
   'mailed-code': (row, person, now) => signInPage(row, now, undefined, person),
+  provider: (row, person, now) => signInPage(row, now, undefined, person),
   totp: (row, person, now, context) => totpPage(context, row, person, now),
   passkey: passkeyPage,
   'otp-email': otpEmailPage,

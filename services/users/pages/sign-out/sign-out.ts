@@ -6,12 +6,13 @@ import type { Visit } from '../../openid/authorization/begin.ts'
 import { type OpenedRequest, signingOut } from '../sign-in/opened-request.ts'
 import type { SignOutParameters } from '../../openid/request/parameters.ts'
 import { hostOf, originOf } from '../../openid/request/redirect-uri.ts'
-import { beginRequest, closeRequest } from '../../openid/request/request-row.ts'
+import { beginRequest, closeRequest, type LeavesBy } from '../../openid/request/request-row.ts'
 import { formToken } from '../../sessions/browsers/form-token.ts'
 import type { Context } from '../../context.ts'
 import { endSessions } from '../../sessions/browsers/end-sessions.ts'
 import { readSignOut, type SignOutReading } from '../../openid/logout/read-sign-out.ts'
 import { tellMistake } from '../../openid/logout/tell-mistake.ts'
+import { leavesBy, signOutThere } from './sign-out-there.ts'
 import { type SignedIn, signedInAccounts } from './signed-in-accounts.ts'
 
 /** Signs out at once where the hint suffices; otherwise a page is to ask. */
@@ -31,11 +32,10 @@ export async function beginSignOut(
   const accounts = await signedInAccounts(context, browser)
   const step = nextStep(reading, accounts)
   if (step === 'ask') return ask('')
+  const next = step === 'gone' ? undefined : await leavesBy(context, [step.ends])
   const newBrowser = step === 'gone' ? '' : await endSessions(context, browser!, [step.ends], call)
-  return {
-    ...(await inBrand(context, tell(goneFrom(reading, parameters, reading.hint ? 'at-once' : 'link')), reading)),
-    newBrowser,
-  }
+  const page = await goneBy(context, next, { reading, parameters, way: reading.hint ? 'at-once' : 'link' }, call)
+  return { ...(await inBrand(context, tell(page), reading)), newBrowser }
 
   async function ask(address: string) {
     const id = await beginRequest(context, { parameters, browserId: browser!.id, address })
@@ -67,16 +67,17 @@ async function nextPage(
   const { parameters, progress, answer, isOver } = row
   if (answer === 'cancelled') return stayed(reading, parameters)
   if (answer === 'given') return goneFrom(reading, parameters, 'link')
-  if (progress.decision === 'allowed') return leave()
+  if (progress.decision === 'allowed') return leave(progress.leavesBy)
   if (isOver) return beginSignOut(context, parameters, opened, call)
   // The former value of a cookie does not say who is signed in, and ends nothing.
   if (!browser.isPresent) return stayed(reading, parameters)
   const accounts = await signedInAccounts(context, browser)
   const step = nextStep(reading, accounts)
-  if (step === 'gone') return leave()
+  if (step === 'gone') return leave(undefined)
   if (step !== 'ask') {
+    const next = await leavesBy(context, [step.ends])
     const newBrowser = await endSessions(context, browser, [step.ends], call)
-    return { ...(await leave()), newBrowser }
+    return { ...(await leave(next)), newBrowser }
   }
   const { returnUri, applicationName } = reading
   const page = show({ $case: 'signOut', value: pageOf(reading, parameters, accounts) })
@@ -89,8 +90,9 @@ async function nextPage(
   }
 
   // Once by itself, then by a link.
-  async function leave() {
-    return goneFrom(reading, parameters, (await closeRequest(context.sql, row.id, 'given')) ? 'from-page' : 'link')
+  async function leave(next: LeavesBy | undefined) {
+    const way = (await closeRequest(context.sql, row.id, 'given')) ? 'from-page' : 'link'
+    return goneBy(context, next, { reading, parameters, way }, call)
   }
 }
 
@@ -137,12 +139,31 @@ function toLoginApplication(
   return redirect(withQuery(`${baseUri.replace(/\/$/, '')}/logout`, Object.fromEntries(sent)))
 }
 
-function goneFrom(
-  { returnUri }: SignOutReading,
-  { state, uiLocales }: SignOutParameters,
-  way: 'at-once' | 'from-page' | 'link',
-): PageAnswer {
-  const location = returnUri && withQuery(returnUri, state === '' ? {} : { state })
+interface Gone {
+  reading: SignOutReading
+  parameters: SignOutParameters
+  way: 'at-once' | 'from-page' | 'link'
+}
+
+// By the provider, once. Who comes back from there by the button of the browser finds the link to the application.
+async function goneBy(context: Context, next: LeavesBy | undefined, gone: Gone, call: Call): Promise<PageAnswer> {
+  const { reading, parameters, way } = gone
+  const page = goneFrom(reading, parameters, way)
+  if (!next || way === 'link') return page
+  const { uiLocales } = parameters
+  const back = { location: wayBack(reading, parameters), clientId: reading.clientId, uiLocales }
+  const location = await signOutThere(context, next, back, call)
+  if (location === undefined) return page
+  return way === 'at-once' ? redirect(location) : { ...show({ $case: 'leaving', value: { location } }), uiLocales }
+}
+
+function wayBack({ returnUri }: SignOutReading, { state }: SignOutParameters): string {
+  return returnUri && withQuery(returnUri, state === '' ? {} : { state })
+}
+
+function goneFrom(reading: SignOutReading, parameters: SignOutParameters, way: Gone['way']): PageAnswer {
+  const { uiLocales } = parameters
+  const location = wayBack(reading, parameters)
   if (location === '' || way === 'link')
     return { ...notice(NoticeReason.NOTICE_REASON_SIGNED_OUT, { location }), uiLocales }
   return way === 'at-once' ? redirect(location) : { ...show({ $case: 'leaving', value: { location } }), uiLocales }

@@ -26,6 +26,7 @@ import { setSession } from '../../../sessions/operations/set-session.ts'
 import { redirectUri, told } from '../../authorization/testing/visitors.ts'
 import { issueToken } from '../../operations/issue-token.ts'
 import { add, byApi, give, set, type Things } from './people.ts'
+import { comeBy, link } from './provider.ts'
 import { baseOf, policies, trustedFor, trusting } from './tables.ts'
 
 /** The link of an invitation. */
@@ -53,6 +54,10 @@ export class Visitor extends Holder {
   async choosePassword({ requestId, formToken }: PageAnswer, password: string): Promise<PageAnswer> {
     const request = { browser: this.cookie, requestId, formToken, password, action: 'set' }
     return this.follow(this.keep(await chooseNewPassword(this.users, request, this.call())))
+  }
+
+  async take(answer: PageAnswer): Promise<PageAnswer> {
+    return this.follow(this.keep(answer))
   }
 
   async open({ id: invitationId, code }: Link): Promise<PageAnswer> {
@@ -98,11 +103,13 @@ export async function signedIn(done: string): Promise<{ state: SignedIn; things:
   await later()
   await allow(baseOf(done))
   const signedIn = second === 'trusted' ? undefined : await begun(first!, second, person, things)
-  const none = { browser: new Visitor(users), session: { sessionId: '', sessionToken: '' }, tokens: noTokens }
+  const none = { browser: new Visitor(users), session: noSession, tokens: noTokens }
   await keepLoginAddresses(users, person.userId)
   const invitation = await invited(person)
   return { state: { person, ...(signedIn ?? none), invitation, clientId: 'client', codes: [] }, things }
 }
+/** A program begins none so. */
+export const noSession: Session = { sessionId: '', sessionToken: '' }
 const noTokens = { accessToken: '', refreshToken: '' }
 
 async function begun(first: string, second: string | undefined, person: Person, things: Things) {
@@ -110,9 +117,11 @@ async function begun(first: string, second: string | undefined, person: Person, 
   const { page: after, session: opened } = await opens[first]!(browser, person, things)
   const isWhole = second === undefined
   const page = isWhole ? after : await atPage(second, browser, after, { person, things })
-  const session = isWhole ? opened : await inSession(second, opened, { person, things })
+  const session = isWhole || opened === noSession ? opened : await inSession(second, opened, { person, things })
   return { browser, session, tokens: await redeem(told(page)['code']!) }
 }
+
+const linked = new Set<string>()
 
 /** What begins a session: on a page, and over the API. */
 const opens: Record<
@@ -133,6 +142,11 @@ const opens: Record<
       page: await browser.pass(page, passkey!.device.get(passkeyAsked(page))),
       session: await byApi(await half(person), passkey!.device, false),
     }
+  },
+  provider: async (browser, person) => {
+    if (!linked.has(person.userId)) await link(person)
+    linked.add(person.userId)
+    return { page: await comeBy(browser, await browser.begin({ scope }), person), session: noSession }
   },
   async reset(browser, person, things) {
     things.isByMail = true

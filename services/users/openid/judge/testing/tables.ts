@@ -46,7 +46,7 @@ export const policies: Record<string, LoginPolicySettings> = {
 /**
  * What a session has checked, in the words of the table; `code` is a mailed one. A key has no person verified, unlike a passkey.
  * `reset` is the password that a mailed code renewed, `invitation` the one that an invited person chose, and with `trusted`
- * the browser stands in for the first second factor of the row.
+ * the browser stands in for the first second factor of the row. `provider` is one that each policy lists.
  */
 export const checked = [
   'code',
@@ -59,6 +59,9 @@ export const checked = [
   'password, key',
   'password, trusted',
   'passkey',
+  'provider',
+  'provider, app',
+  'provider, trusted',
   'reset',
   'invitation',
 ]
@@ -88,14 +91,15 @@ export function expected(
   const [first, second] = done.split(', ')
   const { allowPasskeys = false, allowMailedCodes = false } = policies[policy]!
   const wanted = firstOf(policy)
-  const begins = first === 'code' || first === 'passkey' ? first : 'password'
-  if (begins === 'passkey' ? !allowPasskeys : begins !== wanted) return { missing: [wanted], isTrusted: false }
+  const begins = ['code', 'passkey', 'provider'].includes(first!) ? first : 'password'
+  const isBegun = begins === 'provider' || (begins === 'passkey' ? allowPasskeys : begins === wanted)
+  if (!isBegun) return { missing: [wanted], isTrusted: false }
   if (begins === 'passkey') return { missing: [], isTrusted: false }
   const asked = listed(cell)
   if (asked.includes(second === 'key' ? 'passkey' : second!)) return { missing: [], isTrusted: false }
   const isTrusted = second === 'trusted' && asked.includes(trustedFor(row, done)!)
   // The mailbox proves nothing more, and sets nothing up.
-  const isAlone = first === 'reset' || allowMailedCodes
+  const isAlone = begins !== 'provider' && (first === 'reset' || allowMailedCodes)
   const helps = isAlone
     ? asked.filter((kind) => kind !== 'mail' && (kind !== 'app' || listed(row).includes('app')))
     : asked

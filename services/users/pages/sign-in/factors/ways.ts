@@ -36,10 +36,11 @@ export function mayBeSetUp(person: Candidate): boolean {
   return !beganByMail(person) && maySetUp(lackedSecondFactors(person), person.user.human)
 }
 
-/** A code by mail was the first factor: the mailbox proves nothing more, and adds nothing. */
+/** A code by mail was the first factor, or will be: the mailbox proves nothing more, and adds nothing. Who came by a provider needs none. */
 export function beganByMail({ reads, signedInUser: { policy } }: Pick<Candidate, 'reads' | 'signedInUser'>): boolean {
   const factors = reads.session.state?.factors ?? []
-  return policy.factors.includes('mailed-code') || factors.some(({ kind }) => kind === 'mailed-code')
+  const has = (kind: FactorKind) => factors.some((factor) => factor.kind === kind)
+  return has('mailed-code') || (policy.factors.includes('mailed-code') && !has('provider'))
 }
 
 /** What the person is asked for by the application alone (`acr`). */

@@ -1,0 +1,91 @@
+import {
+  FinishProviderSignInResponse as finishCodec,
+  ProviderClaims as claimsCodec,
+} from '#gen/roster/idp/v1/internal_service'
+import {
+  type PageAnswer,
+  ReturnFromProviderRequest as returnCodec,
+  SignInByProviderRequest as pressCodec,
+} from '#gen/roster/users/v1/sign_in_service'
+import type { User, UserEvent } from '../../../directory/events/user.ts'
+import { linkKey } from '../../../directory/events/links.ts'
+import { linking } from '../../../directory/links/link.ts'
+import { returnFromProvider } from '../../../pages/operations/return-from-provider.ts'
+import { signInByProvider } from '../../../pages/operations/sign-in-by-provider.ts'
+import { allow, call, users } from '../../../sessions/factors/passkey/testing/world.ts'
+import type { Person } from '../../../sessions/factors/testing/second-factors.ts'
+
+/** A provider of the people's organization. */
+export const idpId = 'provider-of-acme'
+const issuer = 'https://provider.example.com'
+
+/** The organization has a provider, which its policy lists. Whoever comes back from there is proved to be who `proves` says. */
+export async function openProvider(): Promise<void> {
+  await users.sql`
+    insert into identity_providers (idp_id, organization_id, sequence, signs_in, name, styling_type)
+    values (${idpId}, 'acme', 1, true, 'Acme', 0)
+  `
+  const proved = { ...finishCodec.decode(new Uint8Array()), issuer, claims: claimless, ownerOrganizationId: 'acme' }
+  Object.assign(users, {
+    idp: {
+      beginProviderSignIn: ({ state }: { state: string }) => Promise.resolve({ url: state, headerName: '' }),
+      finishProviderSignIn: ({ answer }: { answer: string }) =>
+        Promise.resolve({ ...proved, subject: new URLSearchParams(answer).get('code')! }),
+    },
+  })
+  await list(true)
+}
+
+const claimless = claimsCodec.decode(new Uint8Array())
+
+export const list = (isListed: boolean) =>
+  allow({ identityProviders: { idpIds: isListed ? [idpId] : [], domains: [] } }, 'acme')
+
+export const serve = (serves: boolean) => users.sql`update identity_providers set signs_in = ${serves}`
+
+const linkOf = ({ userId }: Person) => ({ idpId, issuer, subject: userId })
+
+/** Links a person, whose subject there is their id here. */
+export function link(person: Person): Promise<void> {
+  return users.store.execute<User, UserEvent, undefined, void>({
+    aggregate: { type: 'user', id: person.userId },
+    call: call(),
+    decide: () => ({ ...linking(linkOf(person)), answer: undefined }),
+    respond: () => undefined,
+  })
+}
+
+export function unlink(person: Person): Promise<void> {
+  return users.store.execute<User, UserEvent, undefined, void>({
+    aggregate: { type: 'user', id: person.userId },
+    call: call(),
+    decide: () => ({
+      events: [{ type: 'idp.unlinked', payload: { idpId } }],
+      releases: [linkKey(linkOf(person))],
+      answer: undefined,
+    }),
+    respond: () => undefined,
+  })
+}
+
+interface Coming {
+  cookie: string
+  trust: string
+  take(answer: PageAnswer): Promise<PageAnswer>
+}
+
+/** Presses the button, and comes back. */
+export async function comeBy(browser: Coming, { requestId, formToken }: PageAnswer, person: Person) {
+  const pressed = { ...pressCodec.decode(new Uint8Array()), browser: browser.cookie, requestId, formToken, idpId }
+  const leaving = await signInByProvider(users, pressed, call())
+  const state = leaving.answer?.$case === 'leaving' ? leaving.answer.value.location : ''
+  const back = {
+    ...returnCodec.decode(new Uint8Array()),
+    browser: browser.cookie,
+    trust: browser.trust,
+    idpId,
+    state,
+    code: person.userId,
+  }
+  return browser.take(await returnFromProvider(users, back, call()))
+}
