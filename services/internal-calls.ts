@@ -25,7 +25,17 @@ export const internalCalls = {
       'listInstanceOwners',
       'listOwnedOrganizations',
       'giveInvitedRoles',
+      'setProviderRoles',
       'listEvents',
+    ],
+    idp: [
+      'listEvents',
+      'lookupProvider',
+      'beginProviderSignIn',
+      'finishProviderSignIn',
+      'finishProviderTrial',
+      'verifyProviderLogout',
+      'endSessionAtProvider',
     ],
   },
   grants: {
@@ -41,9 +51,10 @@ export const internalCalls = {
       'searchArrivals',
       'getPersonTokenLifetime',
     ],
+    idp: ['listEvents', 'lookupProvider'],
   },
   idp: {
-    grants: ['listEvents'],
+    grants: ['listEvents', 'checkProviderRoles'],
   },
   notifier: {
     users: [

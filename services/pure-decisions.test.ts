@@ -2,7 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 // A decision may run again when another change was faster. Then it must come to the same ids and times.
-const impure = /\b(uuid|randomUUID|randomBytes|newToken|Math\.random|Date\.now|performance\.now)\s*\(|new Date\(\s*\)/
+const impure =
+  /\b(uuid|idOfDigits|randomUUID|randomBytes|newToken|Math\.random|Date\.now|performance\.now)\s*\(|new Date\(\s*\)/
 
 const files = globSync('{users,grants,idp,notifier}/**/*.ts', { cwd: import.meta.dirname })
   .filter((file) => !/\.test\.ts$|test-|testing\//.test(file))

@@ -43,4 +43,6 @@ const endsCredential = new Set([
   // A security key is asked for from now on.
   'passkey.added',
   'signed.out',
+  // A session that began there opens nothing more.
+  'idp.unlinked',
 ])

@@ -1,6 +1,7 @@
 import type { JWK, JWTPayload } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
 import type { Sql } from '#lib/database/database'
 import type { MailWithoutEvent } from '#lib/events/hints'
 import type { Personal } from '#lib/encryption/personal'
@@ -26,6 +27,7 @@ export interface Context {
   signingKeys: SigningKeys
   idTokenKeys: IdTokenKeys
   grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>
+  idp: Client<typeof IdpInternal, (typeof internalCalls.users.idp)[number]>
   rolesElsewhere: Pick<RolesElsewhere, 'find'>
   /** Tells the notifier at once of a mail that has no event. Its sweep finds it later. */
   announceMail(mail: MailWithoutEvent): void
@@ -82,7 +84,7 @@ export interface Refusal {
   description: string
 }
 
-export type RefusalCause = 'redirect-uri' | 'parameter' | 'person' | 'client' | 'grant' | 'sign-out'
+export type RefusalCause = 'redirect-uri' | 'parameter' | 'person' | 'client' | 'grant' | 'sign-out' | 'provider'
 
 /** Notes when applications last proved who they are by which secret. */
 export interface SecretUses {

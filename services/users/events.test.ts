@@ -48,6 +48,8 @@ testEvents<
   | 'LoginPolicyBrand'
   | 'LoginPolicyTheme'
   | 'LoginPolicySecondFactors'
+  | 'LoginPolicyIdentityProviders'
+  | 'LoginPolicyProviderDomain'
   | 'InvitedRoles'
 >('users', [
   'user',

@@ -2,7 +2,8 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import { evolveHistory } from '#lib/eventstore/history'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { loginAddressKind } from './directory/login-names/proved-addresses.ts'
-import { userNameKey, userNameKind } from './directory/new-user.ts'
+import { linkKind } from './directory/events/links.ts'
+import { keysOfUser, userNameKind } from './directory/new-user.ts'
 import { singleUseKinds } from './directory/secrets/single-use.ts'
 import { project } from './projections.ts'
 import { authorizationType } from './openid/events/authorization.ts'
@@ -26,15 +27,15 @@ export const model: Vocabulary = {
   keys: ({ type, organizationId, state }) => {
     const known = state as Aggregate<User>['state']
     const user = known?.former ?? known
-    return type === 'user' && user && !user.removed ? [userNameKey(organizationId, user.userName)] : []
+    return type === 'user' && user && !user.removed ? keysOfUser(user, organizationId) : []
   },
-  keyKinds: { [userNameKind]: 'user' },
+  keyKinds: { [userNameKind]: 'user', [linkKind]: 'user' },
   keyKindsWithoutHolder: singleUseKinds,
   personal: {
     subject: 'user',
     events: [codeMailType, passwordCodeType, noticeType],
     states: [passwordCodeType],
-    keyKinds: [userNameKind, loginAddressKind],
+    keyKinds: [userNameKind, loginAddressKind, linkKind],
     isErased: (state) => (state as User).removed === true && !(state as User).former,
   },
   shortLived: ['session', authorizationType],

@@ -21,6 +21,7 @@ import { type Notices, noticeType } from './directory/events/notice.ts'
 import { organizationType, type OrganizationStatus } from './directory/events/organization.ts'
 import { type PasswordCode, passwordCodeType } from './directory/events/password-code.ts'
 import type { Session } from './sessions/events/session.ts'
+import { forgetTokens } from './sessions/factors/provider/kept-tokens.ts'
 import { signOutsOf } from './directory/events/sign-outs.ts'
 import type { User } from './directory/events/user.ts'
 
@@ -48,7 +49,17 @@ function projectUser(before: Aggregate<User>, after: Aggregate<User>): Write[] {
     ...projectFoundUser(before, after),
     ...projectPasskeys(before, after),
     ...projectUserFactors(before, after),
+    ...projectLinks(before, after),
   ]
+}
+
+// What a provider gave for a person goes with the link.
+function projectLinks(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
+  const present = state?.human?.links ?? []
+  const gone = (before.state?.human?.links ?? []).filter(
+    (link) => !present.some(({ idpId, linkedAt }) => idpId === link.idpId && linkedAt === link.linkedAt),
+  )
+  return gone.map(({ idpId }) => forgetTokens({ userId: id, idpId }))
 }
 
 // Sessions and access tokens end for good. So do unbound tokens when bound ones become mandatory. Personal access
@@ -76,10 +87,15 @@ function projectState(before: Aggregate<User>, { id, organizationId, changedAt, 
       ? [
           withoutTokens((sql) => sql`user_id = ${id} and (session_id <> '' or token_id is not null)`),
           withoutHalfDone(id),
+          withoutProviderSessions(id),
         ]
       : []),
     ...projectSignOut(before, id, state),
   ]
+}
+
+function withoutProviderSessions(userId: string): Write {
+  return (sql) => sql`delete from provider_sessions where user_id = ${userId}`
 }
 
 function withoutHalfDone(userId: string): Write {
@@ -97,6 +113,7 @@ function projectSession({ id, state }: Aggregate<Session>): Write[] {
   if (!state?.ended) return []
   return [
     (sql) => sql`delete from tokens where session_id <> '' and session_id = ${id}`,
+    (sql) => sql`delete from provider_sessions where session_id = ${id}`,
     withoutAuthorizations({ session_id: id }, 'signed-out'),
   ]
 }

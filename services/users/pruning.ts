@@ -4,9 +4,11 @@ import { deleteArrivals } from './openid/arrivals/arrival-rows.ts'
 import { pruneAuthorizations } from './openid/authorization/prune-authorizations.ts'
 import { deleteRequests } from './openid/request/request-row.ts'
 import { deleteBrowsers } from './sessions/browsers/session-cookie.ts'
+import { deleteIntents } from './sessions/intents/intent-rows.ts'
 import { deleteKnownBrowsers } from './sessions/browsers/known-browsers.ts'
 import type { Context } from './context.ts'
 import { deleteAddresses } from './directory/rate-limits/known-addresses.ts'
+import { deleteProviderSessions } from './sessions/factors/provider/provider-sessions.ts'
 import { pruneSessions } from './sessions/sessions.ts'
 import { deleteInvitations } from './pages/invitation/invitation-rows.ts'
 import { deleteUsed } from './directory/secrets/single-use.ts'
@@ -30,9 +32,11 @@ export function startPruning(context: Context): { stop(): void } {
     await deleteRequests(sql)
     await deleteKnownBrowsers(sql)
     await deleteInvitations(sql)
+    await deleteIntents(sql)
     await deleteBrowsers(sql)
     await deleteRecords(context)
     await deleteArrivals(sql)
+    await deleteProviderSessions(sql)
     for (const table of [
       'tokens',
       'half_done_sessions',

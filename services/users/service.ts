@@ -1,4 +1,5 @@
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
 import { AccountServiceDefinition } from '#gen/roster/users/v1/account_service'
 import { AuthRequestServiceDefinition } from '#gen/roster/users/v1/auth_request_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
@@ -50,13 +51,21 @@ import { createSession } from './sessions/operations/create-session.ts'
 import { checkCode } from './pages/operations/check-code.ts'
 import { addOTPEmail, removeOTPEmail } from './sessions/operations/otp-email.ts'
 import { createPasskeyRegistrationLink } from './sessions/operations/passkeys/create-passkey-registration-link.ts'
+import { retrieveIdentityProviderIntent, startIdentityProviderIntent } from './sessions/operations/idp-intents.ts'
+import { addIdpLink } from './sessions/operations/add-idp-link.ts'
+import { listIdpLinks, removeIdpLink } from './sessions/operations/idp-links.ts'
 import { listPasskeys } from './sessions/operations/passkeys/list-passkeys.ts'
 import { registerPasskey } from './sessions/operations/passkeys/register-passkey.ts'
 import { registerU2F } from './sessions/operations/passkeys/register-u2f.ts'
 import { removePasskey, removeU2F } from './sessions/operations/passkeys/remove.ts'
 import { verifyPasskeyRegistration } from './sessions/operations/passkeys/verify-passkey-registration.ts'
 import { verifyU2FRegistration } from './sessions/operations/passkeys/verify-u2f-registration.ts'
+import { returnFromProviderLogout } from './pages/operations/return-from-provider-logout.ts'
+import { openIdentityProviderIntent } from './pages/operations/open-identity-provider-intent.ts'
+import { returnFromProvider } from './pages/operations/return-from-provider.ts'
+import { signInByProvider } from './pages/operations/sign-in-by-provider.ts'
 import { checkPasskey, renewPasskeyChallenge } from './pages/operations/check-passkey.ts'
+import { removeMyProvider } from './pages/account/my-providers.ts'
 import { addPasskeyByLink, openPasskeyLink, showPasskeyLink } from './pages/account/passkey-link.ts'
 import { addMyPasskey, changeMyPasskey } from './pages/account/my-passkeys.ts'
 import { chooseAccount } from './pages/operations/choose-account.ts'
@@ -106,6 +115,7 @@ import { getLoginSettings } from './sessions/operations/get-login-settings.ts'
 import { getLoginPolicy } from './sessions/operations/get-login-policy.ts'
 import { resetLoginPolicy, updateLoginPolicy } from './sessions/operations/update-login-policy.ts'
 import { changeLoginPolicyFactors } from './sessions/operations/custom-login-policy/change-login-policy-factors.ts'
+import { changeLoginPolicyProviders } from './sessions/operations/custom-login-policy/change-login-policy-providers.ts'
 import {
   addCustomLoginPolicy,
   getCustomLoginPolicy,
@@ -138,6 +148,7 @@ import { updateHumanProfile } from './directory/operations/user/update-human-pro
 import { updateMachine } from './directory/operations/user/update-machine.ts'
 import { updateUserName } from './directory/operations/user/update-user-name.ts'
 import { listUserChanges } from './directory/operations/find/list-user-changes.ts'
+import { searchIdpLinks } from './directory/operations/find/search-idp-links.ts'
 import { searchUsers } from './directory/operations/find/search-users.ts'
 import { introspectToken } from './openid/operations/introspect-token.ts'
 import { issueToken } from './openid/operations/issue-token.ts'
@@ -177,6 +188,8 @@ import { verifyInviteCode } from './directory/operations/user/verify-invite-code
 import { resendEmailCode } from './directory/operations/user/resend-email-code.ts'
 import { restoreInstanceOwners } from './internal/restore-instance-owners.ts'
 import { restoreUser } from './directory/operations/user/restore-user.ts'
+import { retrieveProviderTokens } from './openid/operations/retrieve-provider-tokens.ts'
+import { logOutByProvider } from './openid/operations/log-out-by-provider.ts'
 import { revokeToken } from './openid/operations/revoke-token.ts'
 import { setDPoP } from './openid/operations/set-dpop.ts'
 import { setEmail } from './directory/operations/user/set-email.ts'
@@ -203,7 +216,10 @@ import { startErasureInStatistics } from './directory/erasure/erase-in-statistic
 import { saltCodes } from './directory/email/salt-codes.ts'
 import { startExpiryWarnings } from './directory/machine-credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
+import { startFollowingProviders } from './sessions/factors/provider/follow-providers.ts'
 import { startFollowingApplications } from './openid/applications/follow-applications.ts'
+import { startFollowingDomains } from './directory/organizations/verified-domains.ts'
+import { startTellingOwners } from './directory/organizations/tell-owners.ts'
 import { startKeepingLoginAddresses } from './directory/login-names/login-addresses.ts'
 import { startEndingOrganizationSessions } from './sessions/end-organization-sessions.ts'
 import { startFollowingOrganizations } from './directory/organizations/follow-organizations.ts'
@@ -234,6 +250,7 @@ const users: StoringService<Config, Context> = {
     const personal = opened!
     const keys = await untilReachable(nats.waits, () => saltCodes(sql, config.ROSTER_ENCRYPTION_KEY))
     const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
+    const idp = createClient(nats, IdpInternal, internalCalls.users.idp)
     const signingKeys = await untilReachable(nats.waits, () => openSigningKeys(sql, keys, config, log))
     const idTokenKeys = await untilReachable(nats.waits, () => openIdTokenKeys(sql, keys, config, log))
     const afterResponse = openAfterResponse(log)
@@ -255,6 +272,7 @@ const users: StoringService<Config, Context> = {
       signingKeys,
       idTokenKeys,
       grants,
+      idp,
       rolesElsewhere,
       announceMail: (mail) => announceMail(nats, mail),
       log,
@@ -280,6 +298,9 @@ const users: StoringService<Config, Context> = {
       ...startFollowingOrganizations(context, nats, log),
       startEndingOrganizationSessions(context, nats, log),
       startFollowingApplications(context, nats, log),
+      startFollowingProviders(context, nats, log),
+      startFollowingDomains(context, nats, log),
+      startTellingOwners(context, nats, log),
       startDueErasure(context),
       startErasure({ sql, nats, log, feed: ownFeed }),
       startKeepingLoginAddresses(context, nats, ownFeed),
@@ -337,6 +358,12 @@ const users: StoringService<Config, Context> = {
       registerPasskey,
       verifyPasskeyRegistration,
       listPasskeys,
+      listIDPLinks: listIdpLinks,
+      removeIDPLink: removeIdpLink,
+      addIDPLink: addIdpLink,
+      searchIDPLinks: searchIdpLinks,
+      startIdentityProviderIntent,
+      retrieveIdentityProviderIntent,
       removePasskey,
       registerU2F,
       verifyU2FRegistration,
@@ -376,6 +403,10 @@ const users: StoringService<Config, Context> = {
         signIn,
         checkCode,
         checkPasskey,
+        signInByProvider,
+        returnFromProvider,
+        returnFromProviderLogout,
+        openIdentityProviderIntent,
         renewPasskeyChallenge,
         chooseAccount,
         register,
@@ -416,9 +447,11 @@ const users: StoringService<Config, Context> = {
       updateCustomLoginPolicy,
       resetCustomLoginPolicy,
       changeLoginPolicyFactors,
+      changeLoginPolicyProviders,
       getInstanceCustomLoginPolicy: ofInstance(getCustomLoginPolicy),
       updateInstanceCustomLoginPolicy: ofInstance(updateCustomLoginPolicy),
       changeInstanceLoginPolicyFactors: ofInstance(changeLoginPolicyFactors),
+      changeInstanceLoginPolicyProviders: ofInstance(changeLoginPolicyProviders),
       getLockoutPolicy,
       setLockoutPolicy,
       getInstanceLockoutPolicy: ofInstance(getLockoutPolicy),
@@ -453,6 +486,7 @@ const users: StoringService<Config, Context> = {
         addPasskeyByLink,
         addMyPasskey,
         changeMyPasskey,
+        removeMyProvider,
         downloadMyData,
         removeMe,
         endMySession,
@@ -469,6 +503,8 @@ const users: StoringService<Config, Context> = {
       issueToken,
       introspectToken,
       revokeToken,
+      logOutByProvider,
+      retrieveProviderTokens,
       listSigningKeys,
       getServerMetadata,
       setDPoP,

@@ -3,6 +3,7 @@ import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Profile } from './events/human.ts'
+import { linkKey } from './events/links.ts'
 import type { Invitation } from './events/invitation.ts'
 import type { User } from './events/user.ts'
 
@@ -11,6 +12,11 @@ export const userNameKind = 'user_name'
 
 export function userNameKey(organizationId: string, userName: string): UniqueKey {
   return { kind: userNameKind, scope: organizationId, key: canonicalName(userName) }
+}
+
+/** All keys that a user holds. */
+export function keysOfUser({ userName, human }: Pick<User, 'userName' | 'human'>, organizationId: string): UniqueKey[] {
+  return [userNameKey(organizationId, userName), ...(human?.links ?? []).map(linkKey)]
 }
 
 /** Claims a user name, which one human or machine of an organization may have. */

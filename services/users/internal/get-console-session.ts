@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { findConsolePerson, keepCookie } from '../openid/console/console-cookie.ts'
 import { toldName, wantedBy } from '../openid/tokens/claims.ts'
 import { freshFor } from '../sessions/fresh-session.ts'
-import { checkedAt, lastFirstFactor } from '../sessions/login-policy/login-policy.ts'
+import { checkedAt, lastProof } from '../sessions/login-policy/login-policy.ts'
 
 export async function getConsoleSession(
   context: Context,
@@ -17,7 +17,7 @@ export async function getConsoleSession(
   const { sessionEnd } = allowed
   const { state: session, readAt } = reads.session
   // Those of the session: another request, or the page of the account, may have asked for one meanwhile.
-  const last = session ? lastFirstFactor(checkedAt(session)) : undefined
+  const last = session ? lastProof(checkedAt(session)) : undefined
   const freshUntil = new Date((last?.getTime() || 0) + freshFor * 1000)
   return {
     name: authorization.id,

@@ -4,13 +4,19 @@ import { factorMails } from '../directory/email/factor-mails.ts'
 import { noticeMail } from '../directory/email/notice.ts'
 import { verificationMail } from '../directory/email/verification-mail.ts'
 import { passwordChangedMail } from '../pages/recovery/password-changed-mail.ts'
+import { domainLostMail, domainUnverifiedMail } from '../directory/organizations/domain-mails.ts'
 import { resetMail } from '../directory/passwords/reset-mail.ts'
 import { removalMail } from '../directory/operations/user/removal-mail.ts'
 import { signInMail } from '../sessions/browsers/sign-in-mail.ts'
 import { signInCodeMail } from '../sessions/factors/mailed-code/mail.ts'
 import { otpEmailMail } from '../sessions/factors/otp-email/mail.ts'
 import { passkeyLinkMail } from '../sessions/passkeys/link.ts'
-import { passkeyAddedMail, passkeyRemovedMail, passkeyRenamedMail } from '../sessions/passkeys/mail.ts'
+import {
+  passkeyAddedMail,
+  passkeyRemovedMail,
+  passkeyRenamedMail,
+  providerLinkedMail,
+} from '../sessions/passkeys/mail.ts'
 import { invitationMail } from '../pages/invitation/invitation-mail.ts'
 import { registrationMail } from '../pages/registration/registration-mail.ts'
 
@@ -35,8 +41,11 @@ const kinds: Record<Exclude<MailKind, MailKind.UNRECOGNIZED>, KindOfMail> = {
   [MailKind.MAIL_KIND_PASSKEY_ADDED]: passkeyAddedMail,
   [MailKind.MAIL_KIND_PASSKEY_RENAMED]: passkeyRenamedMail,
   [MailKind.MAIL_KIND_PASSKEY_REMOVED]: passkeyRemovedMail,
+  [MailKind.MAIL_KIND_PROVIDER_LINKED]: providerLinkedMail,
   [MailKind.MAIL_KIND_PASSKEY_LINK]: passkeyLinkMail,
   [MailKind.MAIL_KIND_INVITATION]: invitationMail,
+  [MailKind.MAIL_KIND_DOMAIN_LOST]: domainLostMail,
+  [MailKind.MAIL_KIND_DOMAIN_UNVERIFIED]: domainUnverifiedMail,
   [MailKind.MAIL_KIND_FACTOR_ADDED]: factorMails['factor-added'],
   [MailKind.MAIL_KIND_FACTOR_REMOVED]: factorMails['factor-removed'],
   [MailKind.MAIL_KIND_RECOVERY_CODES_MADE]: factorMails['recovery-codes-made'],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Copied, InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
 import { testServers } from '#test/support/servers'
 import { RosterError } from '#lib/errors'
 import { openDatabase } from '#lib/database/database'
@@ -66,6 +67,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const passwordHashes = await openPasswordHashes(sql, config)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
+  const idp = createClient(nats, IdpInternal, internalCalls.users.idp)
   return {
     config,
     sql,
@@ -83,6 +85,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     lockAfterWrong: (user, requestId) => lockAfterWrong({ config, sql, store, grants }, user, requestId),
     passwordHashes,
     grants,
+    idp,
     rolesElsewhere: { find: async () => ({}) },
     announceMail: () => {},
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
@@ -133,6 +136,8 @@ export async function serveDomains(
         listProjectRoles: async () => ({ organizationId: '', grants: [], admits: false, admissions: [] }),
         recordRefusals: () => Promise.resolve({}),
         giveInvitedRoles: () => Promise.resolve({}),
+        checkProviderRoles: () => Promise.resolve({}),
+        setProviderRoles: () => Promise.resolve({}),
         listInstanceOwners: async () => ({
           userIds: Object.keys(roles).filter((userId) => roles[userId]!.includes('IAM_OWNER')),
         }),
@@ -145,6 +150,9 @@ export async function serveDomains(
             ownedDomain: owned[organizationId] ?? '',
             primaryDomain: '',
             name: `The ${organizationId}`,
+            verifiedDomains: [],
+            lostDomains: [],
+            ownerIds: [],
           }
         },
         lookupApplication: async (_, { by }) => ({ copied: by?.$case === 'clientId' ? copied(by.value) : [] }),

@@ -10,7 +10,7 @@ import { mailboxOf } from './mailbox.ts'
  * that another user changed the address; `own-notice`: that the user did. `password` and `own-password`: the same of a
  * password; `passkey` and `own-passkey`: of a passkey. No one else may use up the limit of a user's own ones beforehand, so these count for the address alone, as
  * it is spelled: one with a tag may be a stranger's. `factor`: the person needs it to sign in, as a stranger's mail. `sign-in`:
- * likewise, and a stranger may ask for it.
+ * likewise, and a stranger may ask for it. `domain`: it tells an owner of a domain of the organization.
  */
 export type MailCause =
   | 'code'
@@ -23,6 +23,7 @@ export type MailCause =
   | 'own-password'
   | 'passkey'
   | 'own-passkey'
+  | 'domain'
 
 const notices: ReadonlySet<MailCause> = new Set<MailCause>([
   'notice',
@@ -31,6 +32,7 @@ const notices: ReadonlySet<MailCause> = new Set<MailCause>([
   'own-password',
   'passkey',
   'own-passkey',
+  'domain',
 ])
 const own: ReadonlySet<MailCause> = new Set<MailCause>(['own-notice', 'own-password', 'own-passkey'])
 
@@ -59,6 +61,7 @@ export function mailUses(
     'own-password': ['address of own passwords', exact, organizationId],
     passkey: ['address of passkeys', exact, organizationId],
     'own-passkey': ['address of own passkeys', exact, organizationId],
+    domain: ['address of domains', exact, organizationId],
   }
   const keyOf = (parts: string[]) => keys.mac('mail-uses', keys.currentId, parts).toString('base64')
   const one: Use = {

@@ -31,6 +31,7 @@ export const deletedWithUser = [
   'invitations',
   'authorizations',
   'surplus_authorizations',
+  'provider_sessions',
 ]
 
 /** The tables with a `user_id` of a person: also those whose rows a projection or a background job takes away. */

@@ -1,6 +1,7 @@
 import { canonicalName } from '#lib/search/canonical-name'
 import type { Gender } from '#gen/roster/users/v1/user'
 import { evolvePasskeys, type Passkey, type PasskeyEvent } from './passkeys.ts'
+import { evolveLinks, type Link, type LinkEvent } from './links.ts'
 import { type Code, type CodeCause, isAlive, type NewCode, type VouchedOn } from './code.ts'
 
 export type HumanEvent =
@@ -45,7 +46,11 @@ export type HumanEvent =
       }
     }
   /** `codeId`: the code that verified it. Missing where a caller with permission did. */
-  | { type: 'email.verified'; payload: { codeId?: string; vouched?: boolean; setBy?: string; vouchedOn?: VouchedOn } }
+  | {
+      type: 'email.verified'
+      /** `own`: the user did, signed in, where the account was made by a provider. */
+      payload: { codeId?: string; vouched?: boolean; setBy?: string; vouchedOn?: VouchedOn; own?: true }
+    }
   /** A mail to the former address, which announces the change. */
   | {
       type: 'email.notice.requested'
@@ -63,6 +68,7 @@ export type HumanEvent =
   /** A wrong code was tried. */
   | { type: 'email.code.rejected'; payload: { codeId: string } }
   | PasskeyEvent
+  | LinkEvent
   /** Stored by earlier versions. Today these are events of `CodeMail`. */
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
@@ -105,6 +111,8 @@ export interface TakeBack {
   factorsAdded?: Human['factorsAdded']
   /** The ids of those that the user had then. Missing: none. */
   passkeyIds?: string[]
+  /** The links of then, by their times. Missing: none. */
+  linkedAt?: string[]
 }
 
 /** So many changes can be taken back at a time: the first ones, which others cannot push out by further ones. */
@@ -157,6 +165,8 @@ export interface Human {
   factorsAdded?: Partial<Record<SecondFactorKind, number>>
   /** Missing: none. */
   passkeys?: Passkey[]
+  /** Identity providers that sign the person in. Missing: none. */
+  links?: Link[]
   /** Browsers that stand in for a second factor, the last one at the end. Missing: none. */
   trustedBrowsers?: TrustedBrowser[] | undefined
   /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
@@ -217,6 +227,10 @@ function evolved(human: Human, event: HumanEvent, at: Date): Human {
     case 'passkey.verified':
     case 'passkey.removed':
       return { ...human, passkeys: evolvePasskeys(human.passkeys ?? [], event, at) }
+    case 'idp.linked':
+    case 'idp.unlinked':
+    case 'idp.followed':
+      return { ...human, links: evolveLinks(human.links ?? [], event, at) }
     case 'email.changed':
       return changeEmail(human, event.payload, at)
     case 'email.verified':
@@ -280,9 +294,9 @@ export function isOpenInvite(human: Human | undefined, now: Date): human is Huma
   return isAlive(human?.invite, now) && !hasOwnFactor(human)
 }
 
-/** Whether a person has a factor that the mailbox does not prove: a passkey, a security key, an app. */
-export function hasOwnFactor({ passkeys = [], secondFactors = [] }: Partial<Human> = {}): boolean {
-  return passkeys.length > 0 || secondFactors.some((kind) => kind !== 'otp-email')
+/** Whether a person has a factor that the mailbox does not prove: a passkey, a security key, an app, an identity provider. */
+export function hasOwnFactor({ passkeys = [], secondFactors = [], links = [] }: Partial<Human> = {}): boolean {
+  return passkeys.length > 0 || links.length > 0 || secondFactors.some((kind) => kind !== 'otp-email')
 }
 
 function withTakeBack(
@@ -297,7 +311,7 @@ function withTakeBack(
 ): Human {
   if (until === undefined || email === undefined) return human
   const living = livingTakeBacks(human, at)
-  const { secondFactors, factorsAdded, passkeys } = human
+  const { secondFactors, factorsAdded, passkeys, links } = human
   const passkeyIds = passkeys?.map(({ id }) => id)
   const takeBack = {
     noticeId,
@@ -306,6 +320,7 @@ function withTakeBack(
     ...(setBy && { setBy }),
     ...(secondFactors && { secondFactors, factorsAdded: { ...factorsAdded } }),
     ...(passkeyIds && { passkeyIds }),
+    ...(links && { linkedAt: links.map((link) => link.linkedAt) }),
   }
   return { ...human, takeBacks: [...living, takeBack].slice(0, mostTakeBacks) }
 }
@@ -322,6 +337,7 @@ export function livingTakeBacks(human: Human | undefined, now: Date): TakeBack[]
 
 function changeEmail(human: Human, { email, isVerified, vouched, setBy, takenBack }: EmailChange, at: Date): Human {
   const isNew = email !== human.email
+  const isTakenBack = takenBack !== undefined
   return {
     ...human,
     email,
@@ -330,9 +346,11 @@ function changeEmail(human: Human, { email, isVerified, vouched, setBy, takenBac
     emailSetBy: setBy,
     emailChanges: (human.emailChanges ?? 0) + 1,
     ...(human.invite && email !== human.email && { invite: undefined }),
+    // A provider that moved it would move it again.
+    ...(isTakenBack && human.links && { links: human.links.map((link) => ({ ...link, keepsAddress: true as const })) }),
     // An address that is taken back can recover the account at once.
-    ...(isNew && { emailSince: takenBack === undefined ? at.toISOString() : undefined }),
-    ...(vouched || (isNew && setBy !== undefined && takenBack === undefined)
+    ...(isNew && { emailSince: isTakenBack ? undefined : at.toISOString() }),
+    ...(vouched || (isNew && setBy !== undefined && !isTakenBack)
       ? noTakeBacks(human)
       : takeBacksBefore(human, ({ noticeId }) => noticeId === takenBack)),
     code: undefined,
@@ -341,14 +359,15 @@ function changeEmail(human: Human, { email, isVerified, vouched, setBy, takenBac
 
 function verifyAddress(
   human: Human,
-  { codeId, vouched, setBy }: { codeId?: string; vouched?: boolean; setBy?: string },
+  { codeId, vouched, setBy, own }: { codeId?: string; vouched?: boolean; setBy?: string; own?: true },
 ): Human {
   const { emailVouched, emailSetBy, code } = human
   const by = { emailVouched: vouched ?? emailVouched, emailSetBy: setBy ?? emailSetBy }
   const isByMail =
     code !== undefined && code.codeId === codeId && code.delivery !== 'returned' && code.askedBy === undefined
   const takeBacks = vouched ? noTakeBacks(human) : isByMail && returnTo(human)
-  return { ...human, isVerified: true, ...by, ...takeBacks, code: undefined }
+  const links = own && human.links && { links: human.links.map((link) => ({ ...link, unproved: undefined })) }
+  return { ...human, isVerified: true, ...by, ...takeBacks, ...links, code: undefined }
 }
 
 // Another user, with permission, put the address right: whoever had one before does not undo that.

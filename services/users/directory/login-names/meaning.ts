@@ -4,6 +4,7 @@ import { canonicalName } from '#lib/search/canonical-name'
 import type { Context } from '../../context.ts'
 import { canonicalAddress } from '../email/address.ts'
 import { userNameKind } from '../new-user.ts'
+import { domainOfAddress } from '../organizations/verified-domains.ts'
 import { lookupDomain } from '../organizations/organization-domain.ts'
 import { inOpenOrganization } from '../organizations/in-open-organization.ts'
 import { facts, type LoginUser, decryptUsers, type Row } from './login-user.ts'
@@ -67,6 +68,9 @@ async function select(
   const within = wanted === undefined ? sql`true` : sql`organization_id = ${wanted}`
   // The rows of a user say all of its events. Those that others may have preceded do not count yet.
   const isFollowed = sql`since <= (select position from followers where name = ${keeper})`
+  // The word of an organization proves an address while its domain is verified, and not before.
+  const verified = (column: string) =>
+    sql`(select d.${sql(column)} from verified_domains d where d.domain = ${domainOfAddress(address)})`
   const bareKey =
     wanted === undefined
       ? sql`(select * from first_keys where ${ofName(bareKeys)}) f join unique_keys k using (kind, key, scope)`
@@ -78,8 +82,16 @@ async function select(
           select 1 as rank, aggregate_id as meant, scope, false as "byAddress" from unique_keys
           where ${ofName(qualifiedKeys)} and scope = ${named} ${exactFirst(qualifiedKeys)}
         ) union all (
-          select 2, user_id, organization_id, true from login_addresses
-          where address = ${hash} and proved and ${within} and ${isFollowed} order by since limit 1
+          select 2, user_id, organization_id, true from (
+            (
+              select user_id, organization_id, since from login_addresses
+              where address = ${hash} and proved and ${within} and ${isFollowed} order by since limit 1
+            ) union all (
+              select user_id, organization_id, greatest(since, ${verified('since')}) from login_addresses
+              where address = ${hash} and not proved and organization_id = ${verified('organization_id')}
+                and ${within} and ${isFollowed} order by since limit 1
+            )
+          ) proofs order by since limit 1
         ) union all (
           select 3, aggregate_id, scope, false from ${bareKey} ${exactFirst(bareKeys)}
         ) union all (

@@ -89,5 +89,10 @@ function proven(proved: ProvedAddress[], entry: ProvedAddress): ProvedAddress[] 
 }
 
 function isProved({ proof }: ProvedAddress): boolean {
+  return isProof(proof)
+}
+
+/** Whether it counts everywhere. */
+export function isProof(proof: Proof): boolean {
   return proof !== 'organization'
 }

@@ -6,6 +6,7 @@ import type { StoredEvent } from '#lib/events/stored-event'
 import type { Context } from '../../context.ts'
 import { canonicalAddress } from '../email/address.ts'
 import type { Human } from '../events/human.ts'
+import { domainOfAddress, isVerifiedDomain } from '../organizations/verified-domains.ts'
 import {
   type Proofs,
   loginAddressKind,
@@ -90,5 +91,19 @@ export async function isVerifiedFor(
   organizationId: string,
 ): Promise<boolean> {
   if (!human.isVerified || user.organizationId === organizationId) return human.isVerified
-  return (await readProof(context, user.id, human)) !== 'organization'
+  return isProvedAddress(context, user, human)
+}
+
+/**
+ * Whether the present address of a person is proved. The word of the organization is a proof for as long as the domain is
+ * verified for it, also a word from before: no event says so, and none has to be taken back.
+ */
+export async function isProvedAddress(
+  context: Pick<Context, 'sql' | 'personal'>,
+  user: { id: string; organizationId: string },
+  human: Pick<Human, 'email' | 'isVerified'>,
+): Promise<boolean> {
+  const proof = await readProof(context, user.id, human)
+  if (proof !== 'organization') return proof !== 'none'
+  return isVerifiedDomain(context.sql, user.organizationId, domainOfAddress(human.email))
 }

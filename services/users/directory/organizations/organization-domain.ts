@@ -18,12 +18,27 @@ export async function domainOf(
   organizationId: string,
   call: ServiceCall,
 ): Promise<string | undefined> {
-  return (await lookup(grants, { $case: 'organizationId', value: organizationId }, call))?.primaryDomain
+  return (await lookupById(grants, organizationId, call))?.primaryDomain
 }
 
-async function lookup(grants: Context['grants'], by: LookupOrganizationRequest['by'], call: ServiceCall) {
+/** What grants says of an organization; undefined where it is removed. */
+export async function lookupById(
+  grants: Context['grants'],
+  organizationId: string,
+  call: ServiceCall,
+  withOwners = false,
+) {
+  return lookup(grants, { $case: 'organizationId', value: organizationId }, call, withOwners)
+}
+
+async function lookup(
+  grants: Context['grants'],
+  by: LookupOrganizationRequest['by'],
+  call: ServiceCall,
+  withOwners = false,
+) {
   try {
-    return await grants.lookupOrganization({ by }, call)
+    return await grants.lookupOrganization({ by, withOwners }, call)
   } catch (error) {
     if (error instanceof RosterError && error.reason === 'ORGANIZATION_NOT_FOUND') return undefined
     throw error

@@ -12,6 +12,7 @@ import { isNoticeDropped } from '../email/mail-uses.ts'
 import { keepUnsent } from '../email/unsent-mails.ts'
 import { kind, lifetime, usesOf } from './password-changed-mail.ts'
 import type { Human } from '../events/human.ts'
+import { endingUnproved } from '../links/unproved.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../rate-limits/token-buckets.ts'
 import { outlives } from '../events/sign-outs.ts'
@@ -82,7 +83,7 @@ export async function changePassword(
       call,
       decide({ state, organizationId }: Aggregate<User>, now, read): Decision<UserEvent, Mail | undefined> {
         // All may have changed since the proof.
-        const { address, ...proved } = holds(state, read, now)
+        const { address, ends, ...proved } = holds(state, read, now)
         refuseMachine(state)
         const human = state!.human!
         const expiresAt = new Date(now.getTime() + lifetime).toISOString()
@@ -98,7 +99,9 @@ export async function changePassword(
               },
             },
             ...(address ? [provedBy(address)] : []),
+            ...(ends?.events ?? []),
           ],
+          ...(ends && { releases: ends.releases }),
           writes: [...storePassword(userId, hash, kept), ...(mail ? [keepUnsent(mail, now)] : [])],
           ...(mail && { uses: usesOf(context, human, organizationId, ['', userId].includes(caller.userId)) }),
           answer: mail && { ...mail, organizationId },
@@ -138,7 +141,12 @@ async function prove(
         // The first one of a user is theirs by the address alone, as that of a registration; unless they have signed in otherwise.
         const renews = hadOne || hasAnyFactor(user?.human)
         const proves = isMailed && askedBy === undefined && user?.human?.isVerified === false
-        return { codeId, ...(renews && isMailed && { byMail: true }), ...(proves && { address: codeId }) }
+        return {
+          codeId,
+          ...(renews && isMailed && { byMail: true }),
+          ...(proves && { address: codeId }),
+          ...(isMailed && { ends: endingUnproved(user?.human) }),
+        }
       },
     }
   }
@@ -171,12 +179,12 @@ function hasAnyFactor({ passkeys = [], secondFactors = [] }: Partial<Human> = {}
 
 interface Proved {
   reads: ProofKeys
-  /** `address`: the mailed code that proves it as well. */
+  /** `address`: the mailed code that proves it as well. `ends`: what does not outlive a proof by the mailbox alone. */
   holds(
     user: User | undefined,
     read: ReadBy<ProofKeys>,
     now: Date,
-  ): { codeId?: string; byMail?: true; address?: string }
+  ): { codeId?: string; byMail?: true; address?: string; ends?: ReturnType<typeof endingUnproved> }
 }
 
 // It is none of the codes for addresses, whose worth the events say. So this one says it, also to the former release.

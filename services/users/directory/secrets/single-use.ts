@@ -4,7 +4,14 @@ import type { UniqueKey } from '#lib/eventstore/command'
 import { orUnavailable, readNow, type Sql } from '#lib/database/database'
 
 /** The kinds of unique keys that are used up. */
-export const singleUseKinds = ['assertion', 'dpop_proof', 'passkey_challenge'] as const
+export const singleUseKinds = [
+  'assertion',
+  'dpop_proof',
+  'passkey_challenge',
+  'provider_answer',
+  'idp_intent',
+  'domain_mail',
+] as const
 
 /**
  * The unique key of a thing that may be used once until its end, in Unix seconds. Its scope is the end in ten digits,

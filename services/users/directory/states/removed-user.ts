@@ -1,12 +1,13 @@
 import type { Decision } from '#lib/eventstore/command'
 import type { Write } from '#lib/database/database'
-import { userNameKey, userNameKind } from '../new-user.ts'
+import { linkKind } from '../events/links.ts'
+import { keysOfUser, userNameKind } from '../new-user.ts'
 import type { User, UserEvent } from '../events/user.ts'
 
 /** Removes a user that is there, for good. */
-export function removedUser({ userName }: User, organizationId: string): Decision<UserEvent> {
+export function removedUser(user: User, organizationId: string): Decision<UserEvent> {
   return {
-    releases: [userNameKey(organizationId, userName)],
+    releases: keysOfUser(user, organizationId),
     events: [{ type: 'removed', payload: {} }],
     answer: undefined,
   }
@@ -23,7 +24,7 @@ export function removedUnreadable(userId: string): Decision<UserEvent> {
 /** Deletes what only the state of a user could name. */
 export function clearUnreadable(userId: string): Write[] {
   return [
-    (sql) => sql`delete from unique_keys where kind = ${userNameKind} and aggregate_id = ${userId}`,
+    (sql) => sql`delete from unique_keys where kind in (${userNameKind}, ${linkKind}) and aggregate_id = ${userId}`,
     (sql) => sql`delete from unsent_email_codes where user_id = ${userId}`,
     (sql) => sql`
       with gone as (delete from expiring_credentials where user_id = ${userId}),
@@ -39,9 +40,9 @@ export function removedUntil(forgetAt: Date): Decision<UserEvent> {
 }
 
 /** Erases a user whose removal could still be undone, as it was before the removal. */
-export function erasedUser({ userName }: User, organizationId: string): Decision<UserEvent> {
+export function erasedUser(user: User, organizationId: string): Decision<UserEvent> {
   return {
-    releases: [userNameKey(organizationId, userName)],
+    releases: keysOfUser(user, organizationId),
     events: [{ type: 'forgotten', payload: {} }],
     answer: undefined,
   }

@@ -5,8 +5,8 @@ import { newKeyPair, type ReadKey, readPublicKey } from '#lib/credentials/public
 import { RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { idOfDigits } from '#lib/id-of-digits'
 import type { Call } from '#lib/rpc/headers'
-import { v7 as uuid } from 'uuid'
 import type { Context } from '../../../context.ts'
 import { warningAtOnce } from '../../machine-credentials/expiry-warnings.ts'
 import { checkExpiry, expiryOf, permitCredential } from '../../machine-credentials/new-credential.ts'
@@ -25,7 +25,7 @@ export const addMachineKey = {
 
   async handle({ store }: Context, request: AddMachineKeyRequest, call: Call): Promise<AddMachineKeyResponse> {
     const { userId, publicKey, expirationDate } = request
-    const keyId = uuid()
+    const keyId = idOfDigits()
     const given = publicKey === undefined ? undefined : (readPublicKey(publicKey) as ReadKey)
     const place = { lane: call.caller.organizationId, deadline: call.deadline }
     const check = async () => {

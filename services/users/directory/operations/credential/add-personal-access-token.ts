@@ -5,8 +5,8 @@ import type {
 import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { idOfDigits } from '#lib/id-of-digits'
 import type { Call } from '#lib/rpc/headers'
-import { v7 as uuid } from 'uuid'
 import type { Context } from '../../../context.ts'
 import { warningAtOnce } from '../../machine-credentials/expiry-warnings.ts'
 import { checkExpiry, expiryOf, permitCredential, scopeToInherit } from '../../machine-credentials/new-credential.ts'
@@ -25,7 +25,7 @@ export const addPersonalAccessToken = {
     { userId, expirationDate }: AddPersonalAccessTokenRequest,
     call: Call,
   ): Promise<AddPersonalAccessTokenResponse> {
-    const [token, tokenId] = [newToken(), uuid()]
+    const [token, tokenId] = [newToken(), idOfDigits()]
     const scope = scopeToInherit(userId, call.caller)
     return store.execute({
       aggregate: { type: 'user', id: userId },

@@ -1,7 +1,6 @@
 import { type SearchUsersRequest, type SearchUsersResponse, UserFieldName } from '#gen/roster/users/v1/user_search'
 import type { Fragment, Sql } from '#lib/database/database'
 import type { Violation } from '#lib/errors'
-import { subjectKeyOf } from '#lib/encryption/personal'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
@@ -10,8 +9,8 @@ import { search, type Order } from '#lib/search/search'
 import type { Context } from '../../../context.ts'
 import { checkQueries, userConditions } from '../../search/user-conditions.ts'
 import { showUser } from '../../search/show-user.ts'
+import { readStored, selectStored, type StoredUser } from '../../search/stored-user.ts'
 import { selectFactors, showFactors, type StoredFactor } from '../../search/user-factors.ts'
-import type { User } from '../../events/user.ts'
 
 export const searchUsers = {
   async permit(request: SearchUsersRequest, call: Call): Promise<void> {
@@ -49,11 +48,13 @@ export const searchUsers = {
       order: orderOf(context, request),
     })
     const users = rows.flatMap(({ stored, factors = [], lastSignIn }) =>
-      show(context, stored).map((user) => ({
-        ...user,
-        factors: showFactors(factors),
-        lastSignInDate: lastSignIn ?? undefined,
-      })),
+      readStored(context, stored)
+        .map(showUser)
+        .map((user) => ({
+          ...user,
+          factors: showFactors(factors),
+          lastSignInDate: lastSignIn ?? undefined,
+        })),
     )
     return { users, nextCursor, total }
   },
@@ -107,42 +108,9 @@ function orderOf({ sql }: Context, { sortingColumn, descending }: SearchUsersReq
   }
 }
 
-interface StoredUser {
-  id: string
-  organizationId: string
-  sequence: number
-  createdAt: string
-  changedAt: string
-  state: unknown
-  key: string | null
-}
-
-function selectStored({ sql }: Context) {
-  return sql`
-    select jsonb_build_object(
-      'id', id, 'organizationId', organization_id, 'sequence', sequence, 'createdAt', created_at,
-      'changedAt', changed_at, 'state', state #- '{machine,credentials}' #- '{human,code}',
-      'key', ${subjectKeyOf(sql, sql`aggregates.id`)}
-    )
-    from aggregates where type = 'user' and id = u.user_id
-  `
-}
-
 // When the user of the row `u` signed in last, as a column. The ids of records are in the order of their times.
 function selectLastSignIn(sql: Sql): Fragment {
   return sql`(
     select r.at from sign_in_records r where r.user_id = u.user_id collate "default" and not r.partial order by r.id desc limit 1
   )`
-}
-
-// A user that was removed meanwhile is left out. So is one whose row changed meanwhile, and the others are found.
-function show({ personal, log }: Context, { createdAt, changedAt, key, ...stored }: StoredUser) {
-  const user = { ...stored, type: 'user', createdAt: new Date(createdAt), changedAt: new Date(changedAt) }
-  try {
-    const state = personal.decryptState({ ...user, key }) as User | undefined
-    return state ? [showUser({ ...user, state })] : []
-  } catch (error) {
-    log.error({ err: error, userId: user.id }, 'the state of a user cannot be decrypted: searches leave the user out')
-    return []
-  }
 }

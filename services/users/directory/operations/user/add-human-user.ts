@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { LookupProviderResponse } from '#gen/roster/idp/v1/internal_service'
 import type { AddHumanUserRequest, AddHumanUserResponse } from '#gen/roster/users/v1/user_service'
 import type { Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
@@ -22,6 +23,8 @@ import { claimUserName, newProfile, refuseTakenId } from '../../new-user.ts'
 import { refuseRemovedOrganization } from '../../../../organization-status.ts'
 import { refuseWeakPassword } from '../../passwords/refuse-weak-password.ts'
 import type { VouchedOn } from '../../events/code.ts'
+import type { NewLink } from '../../links/link.ts'
+import { linkingAll, namedLinks } from '../../links/named-links.ts'
 import { type NewUserKeys, newUserReads } from './new-user-reads.ts'
 import type { User, UserEvent } from '../../events/user.ts'
 
@@ -37,14 +40,29 @@ export const addHumanUser = {
       request.password === undefined
         ? undefined
         : await context.passwordHashes.hash(request.password, { lane: call.caller.userId, deadline: call.deadline })
+    const links = await linksOf(context, request, call)
     const vouch = await vouching(context, call.organizationId, [request.email?.verification], call)
     const mayInvite = !(await isBesideFormer(context.sql))
-    return context.store.execute(createHuman(context, request, call, { vouch, mayInvite, passwordHash }))
+    return context.store.execute(createHuman(context, request, call, { vouch, mayInvite, passwordHash, links }))
   },
 }
 
 function mustChange({ password, passwordChangeRequired }: AddHumanUserRequest): boolean {
   return password !== undefined && passwordChangeRequired === true
+}
+
+/** The identity providers that sign a new human in. UNAVAILABLE UPGRADE_UNDER_WAY, and the errors of `namedLinks`. */
+export async function linksOf(
+  context: Context,
+  { idpLinks }: AddHumanUserRequest,
+  call: Call,
+  { prefix = '', known }: { prefix?: string; known?: Map<string, LookupProviderResponse> } = {},
+): Promise<NewLink[]> {
+  const { links = [] } = idpLinks ?? {}
+  if (links.length === 0) return []
+  await refuseBesideFormer(context.sql)
+  const field = (at: number) => `${prefix}idpLinks.links[${at}]`
+  return namedLinks(context, links, { organizationId: call.organizationId, field, known }, call)
 }
 
 /** The problems of a new human that the contract does not declare. `prefix` is the path to the human. */
@@ -61,13 +79,14 @@ interface Known {
   /** The former release does not know invitations, and so could not end them. */
   mayInvite: boolean
   passwordHash?: string | undefined
+  links: readonly NewLink[]
 }
 
 export function createHuman(
   context: Context,
   request: AddHumanUserRequest,
   call: Call,
-  { vouch, mayInvite, passwordHash }: Known,
+  { vouch, mayInvite, passwordHash, links }: Known,
 ): Command<User, UserEvent, string | undefined, AddHumanUserResponse, NewUserKeys> {
   const userId = request.userId ?? uuid()
   const codeId = randomUUID()
@@ -84,7 +103,7 @@ export function createHuman(
       refuseTakenId(user, other)
       const { organizationId } = call
       const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now, invitation)
-      return decide(user, request, call, { code, vouchedOn: vouch(email) }, passwordHash)
+      return decide(user, request, call, { code, vouchedOn: vouch(email), links }, passwordHash)
     },
     respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
   }
@@ -94,7 +113,11 @@ function decide(
   user: Aggregate<User>,
   request: AddHumanUserRequest,
   { organizationId, caller }: Call,
-  { code, vouchedOn }: { code: CodeRequest | undefined; vouchedOn: VouchedOn | undefined },
+  {
+    code,
+    vouchedOn,
+    links,
+  }: { code: CodeRequest | undefined; vouchedOn: VouchedOn | undefined; links: readonly NewLink[] },
   passwordHash: string | undefined,
 ): Decision<UserEvent, string | undefined> {
   const { userName } = request
@@ -112,11 +135,13 @@ function decide(
       ...(mustChange(request) && { passwordChangeRequired: true }),
     },
   }
+  // Whoever made it may be a stranger who waits for the owner of the address.
+  const linked = linkingAll(code ? links.map((link) => ({ ...link, unproved: true })) : links)
   const requested = code && codeRequested(code, 'creation', { callerId: caller.userId, userId: user.id, vouchedOn })
   return {
     organizationId,
-    claims: [claimUserName(organizationId, userName)],
-    events: requested ? [added, requested.event] : [added],
+    claims: [claimUserName(organizationId, userName), ...linked.claims],
+    events: [added, ...linked.events, ...(requested ? [requested.event] : [])],
     uses: requested?.uses ?? [],
     writes:
       passwordHash === undefined

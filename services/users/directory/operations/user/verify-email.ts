@@ -8,6 +8,7 @@ import type { Context } from '../../../context.ts'
 import { type Judgement, judgeCode } from '../../email/judge-code.ts'
 import type { Human } from '../../events/human.ts'
 import { mayStillActOn } from '../../may-act-on.ts'
+import { isUnproved } from '../../links/unproved.ts'
 import type { User, UserEvent } from '../../events/user.ts'
 
 export async function verifyEmail(
@@ -46,7 +47,9 @@ function decide(
     return { events: [], ...invalidCode, commits: true }
   if (answer === 'wrong') return { events: [{ type: 'email.code.rejected', payload: { codeId } }], ...invalidCode }
   const setBy = own && human?.emailSetBy !== undefined && { setBy: id }
-  return { events: [{ type: 'email.verified', payload: { codeId, ...setBy } }], answer: undefined }
+  // Whoever is signed in by the provider has the mailbox, too.
+  const proves = own && isUnproved(human) && { own: true as const }
+  return { events: [{ type: 'email.verified', payload: { codeId, ...setBy, ...proves } }], answer: undefined }
 }
 
 function judge(userId: string, human: Human | undefined, typed: string, keys: Keyring, now: Date): Judgement {
