@@ -3,6 +3,7 @@ import { domainToASCII } from 'node:url'
 import { publicUrl } from '#lib/config/common-settings'
 import { described, integer, oneOf, readConfig, type Setting } from '#lib/config/read-config'
 import { privateDestinations } from '#lib/outbound/destinations'
+import { nameServers } from '#lib/outbound/name-servers'
 import { storingSettings } from '#lib/storing-settings'
 import { bounceAddress, mailbox } from './bounce-settings.ts'
 import { openReturnPaths } from './return-path.ts'
@@ -52,20 +53,6 @@ const selector: Setting<string | undefined> = {
       throw new Error('is not the name of a selector')
     return text
   },
-}
-
-const nameServers: Setting<string[]> = {
-  default: [],
-  accepts: 'addresses, each with a port where it is not 53',
-  read: (text) =>
-    text.split(',').map((given) => {
-      const server = given.trim()
-      const [, inBrackets, plain, port] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(server) ?? []
-      const isSound = isIP(server) !== 0 || isIP(inBrackets ?? '') === 6 || isIP(plain ?? '') === 4
-      if (!isSound || Number(port ?? 53) > 65_535 || port === '0')
-        throw new Error('names a server that is no address, such as 10.0.0.2 or [fd00::2]:5353')
-      return server
-    }),
 }
 
 export const settings = {

@@ -5,6 +5,7 @@ export const serviceOrder = [
   'SessionService',
   'InvitationService',
   'OrganizationService',
+  'OrganizationDomainService',
   'ProjectService',
   'ApplicationService',
   'UserGrantService',
@@ -23,5 +24,7 @@ export const serviceOrder = [
   'MailService',
   'IdentityProviderService',
   'OrganizationIdentityProviderService',
+  'ProviderService',
+  'OrganizationProviderService',
   'AuditService',
 ]

@@ -4,7 +4,17 @@ interface KindOfMail {
   /** Of its files, jobs and announcements. */
   name: string
   /** What its text must show, beside the greeting. It may show the host, and nothing else. */
-  shows: readonly ('host' | 'code' | 'url' | 'validFor' | 'changedAt' | 'inviter' | 'application' | 'message')[]
+  shows: readonly (
+    | 'host'
+    | 'code'
+    | 'url'
+    | 'validFor'
+    | 'changedAt'
+    | 'inviter'
+    | 'application'
+    | 'message'
+    | 'domains'
+  )[]
   /** A stranger asks for it, who has proved nothing, and may have written the name for another stranger. */
   ofStrangers?: true
 }
@@ -36,8 +46,11 @@ const kinds = {
   [MailKind.MAIL_KIND_PASSKEY_ADDED]: { name: 'passkey-added', shows: ['host', 'changedAt', 'url'] },
   [MailKind.MAIL_KIND_PASSKEY_RENAMED]: { name: 'passkey-renamed', shows: ['host', 'changedAt', 'url'] },
   [MailKind.MAIL_KIND_PASSKEY_REMOVED]: { name: 'passkey-removed', shows: ['host', 'changedAt', 'url'] },
+  [MailKind.MAIL_KIND_PROVIDER_LINKED]: { name: 'provider-linked', shows: ['host', 'changedAt', 'url'] },
   [MailKind.MAIL_KIND_PASSKEY_LINK]: { name: 'passkey-link', shows: ['code', 'url', 'validFor'] },
   [MailKind.MAIL_KIND_INVITATION]: { name: 'invitation', shows: [...ofCodes, 'inviter', 'application', 'message'] },
+  [MailKind.MAIL_KIND_DOMAIN_LOST]: { name: 'domain-lost', shows: ['host', 'domains', 'validFor'] },
+  [MailKind.MAIL_KIND_DOMAIN_UNVERIFIED]: { name: 'domain-unverified', shows: ['host', 'domains'] },
   [MailKind.MAIL_KIND_FACTOR_ADDED]: { name: 'factor-added', shows: ofFactors },
   [MailKind.MAIL_KIND_FACTOR_REMOVED]: { name: 'factor-removed', shows: ofFactors },
   [MailKind.MAIL_KIND_RECOVERY_CODES_MADE]: { name: 'recovery-codes-made', shows: ofFactors },

@@ -65,6 +65,7 @@ export function openMailer(config: Config, mails: Mails, clock: Clock, logos: Lo
         ...(shows.includes('changedAt') && { changedAt: changeDate! }),
         inviter: content.inviter,
         application: content.applicationName,
+        domains: content.domains ?? '',
         message: content.message,
       })
       const headers = providerHeaders(hostname, writtenId(id))

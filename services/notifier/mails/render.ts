@@ -27,6 +27,8 @@ export interface MailValues {
   application?: string
   /** What the inviter says; empty where nothing. */
   message?: string
+  /** The domains that it is about. */
+  domains?: string
 }
 
 export interface Mail {
@@ -75,6 +77,7 @@ function render(template: Template, values: MailValues): Mail {
     ...(changedAt && { changedAt: moment(changedAt, language) }),
     inviter: greetedName(values.inviter ?? '') || template.words.inviterWithoutName,
     application: nameOf(values.application),
+    domains: values.domains ?? '',
     // It stands between quotation marks of the mail, and must not end them.
     message: message.replace(quotationMarks, "'"),
   }

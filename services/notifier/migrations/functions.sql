@@ -15,7 +15,7 @@ $$;
 -- The fields of users' events that identify a user. A test compares them with proto/.
 create or replace function personal_fields() returns text[] language sql immutable as $$
   select '{userName,profile,email,firstName,lastName,nickName,displayName,preferredLanguage,gender,name,description,
-    urlTemplate,failure,credentialId,publicKey,userHandle}'::text[]
+    urlTemplate,failure,credentialId,publicKey,userHandle,issuer,subject}'::text[]
 $$;
 
 -- Takes from the kept and the waiting deliveries of users what identifies them. The deliveries stay, so a receiver

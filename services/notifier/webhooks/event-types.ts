@@ -8,6 +8,7 @@ import { registry } from '#lib/registry'
 const compounds = [
   'idp_organization',
   'project_grant',
+  'provider_table',
   'removed_user',
   'user_closure',
   'user_grant',

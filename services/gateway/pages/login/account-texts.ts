@@ -9,6 +9,8 @@ const en = {
   saved: 'Saved.',
   verified: 'Verified',
   notVerified: 'Not verified yet. Enter the code that we mailed to it.',
+  neverMailed: 'Not verified yet. We can mail a code to it, which you enter here.',
+  mailCodeNow: 'Mail me a code',
   verifyEmail: 'Verify the address',
   changeEmail: 'Change the address',
   changeEmailIntro: 'We mail a code to the new address. Until you enter it, you can still sign in with the former one.',
@@ -104,6 +106,8 @@ const de: typeof en = {
   saved: 'Gespeichert.',
   verified: 'Bestätigt',
   notVerified: 'Noch nicht bestätigt. Geben Sie den Code ein, den wir dorthin geschickt haben.',
+  neverMailed: 'Noch nicht bestätigt. Wir können einen Code dorthin schicken, den Sie hier eingeben.',
+  mailCodeNow: 'Code schicken',
   verifyEmail: 'Adresse bestätigen',
   changeEmail: 'Adresse ändern',
   changeEmailIntro:

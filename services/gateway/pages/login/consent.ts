@@ -59,6 +59,7 @@ const known: Record<string, TextKey> = {
   email: 'scopeEmail',
   roles: 'scopeRoles',
   offline_access: 'scopeOfflineAccess',
+  'urn:roster:provider_tokens': 'scopeProviderTokens',
   organization: 'scopeOrganization',
   project: 'scopeProject',
 }

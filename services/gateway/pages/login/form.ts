@@ -26,6 +26,7 @@ export function form(
     | '/recovery'
     | '/recovery/code'
     | '/new-password'
+    | '/provider'
     | '/invitation'
     | '/decision'
     | '/sign-out',

@@ -30,6 +30,8 @@ const en: RuleTexts = {
   [ParameterRule.PARAMETER_RULE_SCOPE_ROSTER]:
     '{parameter} must not have {values}: the application may not have it, or not together with a project.',
   [ParameterRule.PARAMETER_RULE_SCOPE_UNKNOWN]: '{parameter} must have a scope that is known, or be left out.',
+  [ParameterRule.PARAMETER_RULE_SCOPE_PROVIDER]:
+    '{parameter} must name one identity provider at most, by which people can sign in here.',
   [ParameterRule.PARAMETER_RULE_ID_TOKEN]: '{parameter} must be an ID token that the application has from here.',
   [ParameterRule.PARAMETER_RULE_CLIENT]: '{parameter} must name an application that exists and is switched on.',
   [ParameterRule.PARAMETER_RULE_CLIENT_OF]: '{parameter} must be the one that the ID token in {values} was issued to.',
@@ -64,6 +66,8 @@ const de: RuleTexts = {
   [ParameterRule.PARAMETER_RULE_SCOPE_ROSTER]:
     '{parameter} darf {values} nicht enthalten: Die Anwendung darf es nicht haben, oder nicht zusammen mit einem Projekt.',
   [ParameterRule.PARAMETER_RULE_SCOPE_UNKNOWN]: '{parameter} muss einen bekannten Scope enthalten oder wegbleiben.',
+  [ParameterRule.PARAMETER_RULE_SCOPE_PROVIDER]:
+    '{parameter} darf höchstens einen Identitätsanbieter nennen, und zwar einen, mit dem man sich hier anmelden kann.',
   [ParameterRule.PARAMETER_RULE_ID_TOKEN]: '{parameter} muss ein ID-Token sein, das die Anwendung von hier hat.',
   [ParameterRule.PARAMETER_RULE_CLIENT]:
     '{parameter} muss eine Anwendung nennen, die es gibt und die eingeschaltet ist.',

@@ -60,6 +60,8 @@ const en = {
   passkeyExists: 'This device has a passkey for your account already.',
   passkeyLast:
     'Without this passkey you could not sign in any more. Add another passkey or second factor first, or ask an administrator.',
+  passkeyLastButMail:
+    'Without this passkey you could not sign in any more, unless by an email for a forgotten password. Add another passkey first. If you have lost the device, go on by “Forgot password?” on the page where you sign in.',
   passkeyLink: 'Add a passkey',
   passkeyLinkIntro: 'An administrator lets you add a passkey to your account, on the device that you use now.',
   passkeyLinkOpen: 'Go on',
@@ -148,6 +150,8 @@ const de: typeof en = {
   passkeyExists: 'Dieses Gerät hat schon einen Passkey für Ihr Konto.',
   passkeyLast:
     'Ohne diesen Passkey könnten Sie sich nicht mehr anmelden. Fügen Sie zuerst einen anderen Passkey oder zweiten Faktor hinzu, oder wenden Sie sich an die Administratoren.',
+  passkeyLastButMail:
+    'Ohne diesen Passkey könnten Sie sich nur noch durch eine E-Mail für ein vergessenes Passwort anmelden. Fügen Sie zuerst einen anderen Passkey hinzu. Wenn Sie das Gerät verloren haben, nehmen Sie „Passwort vergessen?“ auf der Seite der Anmeldung.',
   passkeyLink: 'Passkey hinzufügen',
   passkeyLinkIntro:
     'Die Administration lässt Sie Ihrem Konto einen Passkey hinzufügen, auf dem Gerät, das Sie gerade benutzen.',

@@ -24,14 +24,32 @@ const problems: Partial<Record<Reason, TextKey>> = {
 
 /** What somebody gives to register. */
 export function registrationPage(shown: Shown, page: RegistrationPage): Document {
-  const { text, tag } = shown.language
-  const fields = html`<input type="hidden" name="language" value="${tag}" />
-    ${field(page, text, { name: 'email', type: 'email', autocomplete: 'email', value: page.email, most: 200, wrong: Reason.REGISTRATION_ERROR_EMAIL_INVALID })}
-    ${field(page, text, { name: 'given_name', autocomplete: 'given-name', value: page.givenName, most: 200, wrong: Reason.REGISTRATION_ERROR_GIVEN_NAME_INVALID })}
-    ${field(page, text, { name: 'family_name', autocomplete: 'family-name', value: page.familyName, most: 200, wrong: Reason.REGISTRATION_ERROR_FAMILY_NAME_INVALID })}
+  const { text } = shown.language
+  const fields = html`${registrationFields(shown, page)}
     <button name="action" value="register">${text.mailCode}</button>
     <button class="text" name="action" value="back" formnovalidate>${text.haveAccount}</button>`
   return asking(shown, page, { title: text.register, intro: text.registerIntro, step: '/registration', fields })
+}
+
+/** The fields of who registers. */
+export function registrationFields(
+  { language: { text, tag } }: Shown,
+  page: Pick<RegistrationPage, 'email' | 'givenName' | 'familyName' | 'error'>,
+): Part {
+  return html`<input type="hidden" name="language" value="${tag}" />
+    ${field(page, text, { name: 'email', type: 'email', autocomplete: 'email', value: page.email, most: 200, wrong: Reason.REGISTRATION_ERROR_EMAIL_INVALID })}
+    ${field(page, text, { name: 'given_name', autocomplete: 'given-name', value: page.givenName, most: 200, wrong: Reason.REGISTRATION_ERROR_GIVEN_NAME_INVALID })}
+    ${field(page, text, { name: 'family_name', autocomplete: 'family-name', value: page.familyName, most: 200, wrong: Reason.REGISTRATION_ERROR_FAMILY_NAME_INVALID })}`
+}
+
+/** What is wrong with what was given. */
+export function sayProblem(
+  { language }: Shown,
+  { error, retryAfter }: { error: Reason; retryAfter: number },
+  values: Record<string, Part> = {},
+): Part {
+  const key = problems[error]
+  return key && fill(language.text[key], { ...values, wait: duration(language, retryAfter) })
 }
 
 /** The code that was mailed, and the password that the account gets. */
@@ -83,8 +101,7 @@ function asking(
 ): Document {
   const { language } = shown
   const { text } = language
-  const key = problems[error]
-  const message = key && fill(text[key], { ...values, wait: duration(language, retryAfter) })
+  const message = sayProblem(shown, { error, retryAfter }, values)
   const content = html`${destination(shown)}
     <p>${intro}</p>
     ${message && html`<p id="status" class="bad" role="alert">${message}</p>`} ${form(shown, step, fields)}`

@@ -3,6 +3,7 @@ import { activity } from './activity-texts.ts'
 import { factor } from './factor-texts.ts'
 import { invitation } from './invitation-texts.ts'
 import { passkey } from './passkey-texts.ts'
+import { provider } from './provider-texts.ts'
 
 const en = {
   signIn: 'Sign in',
@@ -92,6 +93,7 @@ const en = {
   scopeEmail: 'see your email address',
   scopeRoles: 'see your roles',
   scopeOfflineAccess: 'keep this access while you are away',
+  scopeProviderTokens: 'act on your behalf at the provider by which you signed in, such as Google',
   scopeOrganization: 'know which organization you belong to',
   scopeProject: 'use the services that belong to it',
   scopeOther: 'use {scope}',
@@ -181,6 +183,7 @@ const en = {
   ...activity.en,
   ...factor.en,
   ...passkey.en,
+  ...provider.en,
   ...invitation.en,
 }
 
@@ -280,6 +283,7 @@ const de: Texts = {
   scopeEmail: 'Ihre E-Mail-Adresse sehen',
   scopeRoles: 'Ihre Rollen sehen',
   scopeOfflineAccess: 'diesen Zugriff behalten, auch wenn Sie nicht da sind',
+  scopeProviderTokens: 'in Ihrem Namen bei dem Anbieter handeln, über den Sie sich angemeldet haben, etwa Google',
   scopeOrganization: 'wissen, zu welcher Organisation Sie gehören',
   scopeProject: 'die Dienste nutzen, die zu ihr gehören',
   scopeOther: '{scope} nutzen',
@@ -373,6 +377,7 @@ const de: Texts = {
   ...activity.de,
   ...factor.de,
   ...passkey.de,
+  ...provider.de,
   ...invitation.de,
 }
 

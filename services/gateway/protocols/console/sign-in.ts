@@ -29,7 +29,7 @@ export function serveSignIn({ config }: Gateway, exchange: Exchange): void {
     client_id: instance.console.clientId,
     redirect_uri: `${consoleOrigin(config)}${callbackPath}`,
     response_type: 'code',
-    scope,
+    scope: [scope, hintOf(begun.to, asked.get('org') ?? '')].join(' ').trim(),
     state,
     nonce,
     code_challenge: challenge,
@@ -92,6 +92,14 @@ export function pathOf(text: string): string {
   const { pathname, search, hash } = url
   const isOwn = pathname === home || pathname.startsWith(`${home}/`)
   return isOwn && pathname !== signInPath && pathname !== callbackPath ? `${pathname}${search}${hash}` : home
+}
+
+// The organization from which the person comes: as the address says it, or as its page does.
+function hintOf(to: string, org: string): string {
+  const { pathname, searchParams } = new URL(to, 'https://console.invalid')
+  const [, ofPath] = /^\/ui\/console\/o\/([^/]+)/.exec(pathname) ?? []
+  const id = org || searchParams.get('org') || ofPath || ''
+  return /^[\w-]{1,200}$/.test(id) ? `urn:roster:org:hint:${id}` : ''
 }
 
 function againAt(to: string): string {

@@ -1,6 +1,7 @@
 import { RosterError } from '#lib/errors'
 import { encodeStatus } from '#lib/status'
 import { isForeign } from '../../../../compat/zitadel/translation/compatible-methods.ts'
+import { whyRefused } from '../../../../compat/zitadel/translation/refused-methods.ts'
 import { errorHeaders } from '../error-headers.ts'
 
 /** The trailers of an error, with its `google.rpc.Status`. */
@@ -47,6 +48,8 @@ function percentEncode(part: string): string {
 /** UNIMPLEMENTED METHOD_UNKNOWN: the gRPC path leads nowhere. */
 export function unknownMethod(path: string): RosterError {
   const isNamed = isForeign(path) && /^\/[\w.]{1,100}\/\w{1,100}$/.test(path)
-  const text = isNamed ? `Roster has no equal of ${path.slice(1)}.` : 'There is no such method.'
+  const why = whyRefused(path)
+  const named = `Roster has no equal of ${path.slice(1)}${why === undefined ? '' : `: ${why}`}.`
+  const text = isNamed ? named : 'There is no such method.'
   return new RosterError('UNIMPLEMENTED', 'METHOD_UNKNOWN', text)
 }

@@ -4,7 +4,8 @@ import type { Method } from '#lib/rpc/methods'
 import type { Allowance } from '../../listen/admission.ts'
 import { checkContentEncoding, readBody } from '../../listen/body.ts'
 import type { Exchange } from '../../listen/exchange.ts'
-import { splitPair } from '../json/bind.ts'
+import type { Variable } from '../../call/routes.ts'
+import { splitPair, unescapePart } from '../json/bind.ts'
 import { malformed, maxFaults, unsupportedType } from '../json/errors.ts'
 
 /** The content type of a form. */
@@ -44,7 +45,12 @@ async function readParameters(exchange: Exchange, form: Form, allowance: Allowan
  * proof is in `DPoP`. An unknown parameter is ignored. INVALID_ARGUMENT CLIENT_AUTHENTICATED_TWICE, and
  * REQUEST_MALFORMED where a client id or a token comes in two ways; UNAUTHENTICATED INVALID_CLIENT.
  */
-export function toRequest({ access, desc: { input } }: Method, form: Form, { header }: Exchange): Message {
+export function toRequest(
+  { access, desc: { input } }: Method,
+  form: Form,
+  { header }: Exchange,
+  inPath: Variable[] = [],
+): Message {
   const parameters = new Map(form.parameters)
   const authorization = header('authorization')
   if (access.rule !== 'public' && authorization !== undefined && parameters.get('access_token'))
@@ -52,12 +58,19 @@ export function toRequest({ access, desc: { input } }: Method, form: Form, { hea
   const client = input.field['clientSecret'] && readBasic(authorization)
   if (client) addClient(parameters, client)
   const headers: Record<string, string | boolean | undefined> = {
+    ...Object.fromEntries(inPath.map(({ field, text }) => [field.name, readPart(field.name, text)])),
     dpop_proof: header('dpop'),
     http_basic: client !== undefined,
   }
   const valueOf = (name: string) =>
     name in headers ? headers[name] : (form.lists.get(name) ?? (parameters.get(name) || undefined))
   return create(input, Object.fromEntries(input.fields.map(({ name, localName }) => [localName, valueOf(name)])))
+}
+
+function readPart(name: string, text: string): string {
+  const part = unescapePart(text)
+  if (part === undefined) throw malformed([{ field: name, description: 'is not percent-encoded UTF-8' }])
+  return part
 }
 
 const inHeader = 'comes in the Authorization header already'

@@ -15,7 +15,7 @@ import { writeOAuth } from './write.ts'
  * Answers a call of an OAuth 2.0 client. It sends a form, and gets JSON with the names of the proto, or an error of RFC
  * 6749.
  */
-export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method }: Match): Promise<void> {
+export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method, variables }: Match): Promise<void> {
   const form = readForm(exchange, method)
   const arrival = arrive(gateway, exchange, method, 'oauth', readRequestTimeout)
   if (takesTokenInBody(method, exchange))
@@ -27,7 +27,7 @@ export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method 
   const answer = await perform(
     gateway,
     arrival,
-    async (allowance) => toBinary(method.desc.input, toRequest(method, await form(allowance), exchange)),
+    async (allowance) => toBinary(method.desc.input, toRequest(method, await form(allowance), exchange, variables)),
     (bytes, headers) => ({ headers, text: writeOAuth(method, bytes) }),
   )
   if (answer instanceof RosterError) {

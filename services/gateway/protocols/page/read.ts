@@ -20,7 +20,7 @@ const mostBytes = 16 * 1024
  */
 export async function readPageRequest(
   exchange: Exchange,
-  { method: { desc }, variables }: Match,
+  { method: { desc }, variables, template }: Match,
   allowance: Allowance,
   publicUrl: string,
   named: { organizationId: string },
@@ -42,8 +42,20 @@ export async function readPageRequest(
     if (from === From.FROM_TRUST_COOKIE) return readCookie(request.headers.cookie, publicUrl, 'trust')
     if (from === From.FROM_REPEATED) return namesOf(repeated, parameters)
     if (from === From.FROM_POST) return request.method === 'POST'
+    if (from === From.FROM_ROUTE) return template
+    if (from === From.FROM_HEADERS) return withoutCookies(request.rawHeaders)
     return repeated.has(field.name) ? undefined : values.get(field.name)
   }
+}
+
+// As they came, so that one that came twice is seen.
+function withoutCookies(raw: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!.toLowerCase()
+    if (name !== 'cookie') kept.push(name, raw[at + 1]!)
+  }
+  return kept
 }
 
 // Of names that a stranger makes up the first one stands for all.

@@ -22,6 +22,8 @@ import { noticePage } from '../../pages/login/notice.ts'
 import { newPasswordPage } from '../../pages/login/new-password.ts'
 import { recoveryCodePage, recoveryPage, recoveryPasskeyPage } from '../../pages/login/recovery.ts'
 import { passkeyLinkPage } from '../../pages/login/passkey-link.ts'
+import { providerTrialPage } from '../../pages/login/provider-trial.ts'
+import { providerLinkPage, providerRegistrationPage } from '../../pages/login/provider.ts'
 import { passkeyOfferPage } from '../../pages/login/passkey-offer.ts'
 import { registrationCodePage, registrationPage } from '../../pages/login/registration.ts'
 import type { Document } from '../../pages/login/shell.ts'
@@ -110,6 +112,12 @@ function replyOf(
       return toReply(passkeyPage(shown, answer.value))
     case 'passkeyOffer':
       return toReply(passkeyOfferPage(shown, answer.value))
+    case 'providerRegistration':
+      return toReply(providerRegistrationPage(shown, answer.value))
+    case 'providerLink':
+      return toReply(providerLinkPage(shown, answer.value))
+    case 'providerTrial':
+      return toReply(providerTrialPage(language, answer.value))
     case 'passkeyLink':
       return toReply(passkeyLinkPage(language, organizationId, answer.value))
     case 'leaving':

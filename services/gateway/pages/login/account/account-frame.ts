@@ -27,6 +27,7 @@ const steps: Record<string, string> = {
   email: '',
   password: 'sign-in',
   passkeys: 'sign-in',
+  providers: 'sign-in',
   authenticator: 'sign-in',
   'recovery-codes': 'sign-in',
   removal: 'data',
@@ -64,7 +65,7 @@ export function accountFrame(shown: AccountShown, content: Part): Document {
   return frame(language, text.account, body, {
     windowTitle: `${title} – ${text.account}`,
     ...(page.section === 'password' && !page.signsInByMail && { script: passwordScript }),
-    ...(['activity', 'apps', 'sign-in'].includes(page.section) && { script: timesScript }),
+    ...(['activity', 'apps', 'sign-in', 'providers'].includes(page.section) && { script: timesScript }),
     ...(page.section === 'passkeys' && { script: timesScript + newPasskeyScript }),
   })
 }

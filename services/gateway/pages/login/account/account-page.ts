@@ -9,6 +9,7 @@ import { emailPart } from './email.ts'
 import { passwordPart } from './password.ts'
 import { passkeysPart } from './passkeys.ts'
 import { profilePart } from './profile.ts'
+import { providersPart } from './providers.ts'
 import { removalPart } from './removal.ts'
 import { authenticatorPart, recoveryCodesPart } from './second-factors.ts'
 import { signInPart } from './sign-in-part.ts'
@@ -25,6 +26,7 @@ const parts: Record<string, (shown: AccountShown) => Part> = {
   authenticator: authenticatorPart,
   'recovery-codes': recoveryCodesPart,
   passkeys: passkeysPart,
+  providers: providersPart,
   removal: removalPart,
 }
 

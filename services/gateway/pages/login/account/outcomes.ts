@@ -20,6 +20,7 @@ const good: Record<string, TextKey> = {
   'passkey-added': 'passkeyAdded',
   'passkey-hidden': 'passkeyHidden',
   'passkey-removed': 'passkeyRemoved',
+  'provider-removed': 'providerRemoved',
 }
 
 const bad: Record<string, TextKey> = {
@@ -47,6 +48,8 @@ const bad: Record<string, TextKey> = {
   'passkey-full': 'passkeysFull',
   'passkey-not-allowed': 'passkeysNotAllowed',
   'passkey-last': 'passkeyLast',
+  'provider-last': 'providerLast',
+  'passkey-last-but-mail': 'passkeyLastButMail',
   'passkey-by-mail': 'passkeysByMail',
   'passkey-name-invalid': 'passkeyNameInvalid',
 }

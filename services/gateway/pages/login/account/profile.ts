@@ -6,7 +6,7 @@ import { accountForm, type AccountShown, faultIn, pathTo } from './account-frame
 /** Name, language, address. */
 export function profilePart(shown: AccountShown): Html {
   const { text } = shown.language
-  const { profile, email, emailVerified } = shown.page
+  const { profile, email, emailVerified, emailCodeMailed } = shown.page
   const { givenName = '', familyName = '', displayName = '', language = '', userName = '' } = profile ?? {}
   return html`<h2>${text.profile}</h2>
     ${accountForm(
@@ -22,7 +22,11 @@ export function profilePart(shown: AccountShown): Html {
         <button ${!emailVerified && html`class="other"`}>${text.save}</button>`,
     )}
     <h2>${text.email}</h2>
-    <p>${apart(email)}<br /><span class="hint">${emailVerified ? text.verified : text.notVerified}</span></p>
+    <p>
+      ${apart(email)}<br /><span class="hint"
+        >${emailVerified ? text.verified : emailCodeMailed ? text.notVerified : text.neverMailed}</span
+      >
+    </p>
     ${!emailVerified && codeForm(shown)}
     <p><a href="${pathTo(shown, 'email')}">${text.changeEmail}</a></p>
     ${
@@ -58,6 +62,8 @@ function languageOptions({ language: { text } }: AccountShown, chosen: string): 
 
 function codeForm(shown: AccountShown): Html {
   const { text } = shown.language
+  if (!shown.page.emailCodeMailed)
+    return accountForm(shown, 'email/code', html`<button name="action" value="send">${text.mailCodeNow}</button>`)
   return accountForm(
     shown,
     'email/code',

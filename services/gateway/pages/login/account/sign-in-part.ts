@@ -2,6 +2,7 @@ import { html, type Html } from '../html.ts'
 import { apart } from '../form.ts'
 import { passkeyList } from './passkeys.ts'
 import { type AccountShown, pathTo } from './account-frame.ts'
+import { providerList } from './providers.ts'
 import { secondFactorsList } from './second-factors.ts'
 
 /** How the person signs in. */
@@ -21,5 +22,5 @@ export function signInPart(shown: AccountShown): Html {
         }
       </li>
     </ul>
-    ${passkeyList(shown)} ${secondFactorsList(shown)}`
+    ${passkeyList(shown)} ${providerList(shown)} ${secondFactorsList(shown)}`
 }
