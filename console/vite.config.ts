@@ -3,6 +3,7 @@ import { defineConfig } from 'vite'
 import { keepFormer } from './build/keep-former.ts'
 import { listPackages } from './build/list-packages.ts'
 import { precompress } from './build/precompress.ts'
+import { preloadView } from './build/preload-view.ts'
 
 // `npm run console` serves the sources beside a gateway that runs: it hands everything but the console's files to it.
 const gateway = process.env['CONSOLE_GATEWAY'] ?? 'http://localhost:8080'
@@ -14,7 +15,12 @@ export default defineConfig({
   // Nothing is read from the environment.
   envPrefix: 'ROSTER_CONSOLE_PUBLIC_',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [precompress(), keepFormer(), listPackages(join(import.meta.dirname, '..'))],
+  plugins: [
+    preloadView(import.meta.dirname),
+    precompress(),
+    keepFormer(),
+    listPackages(join(import.meta.dirname, '..')),
+  ],
   build: {
     target: 'es2022',
     modulePreload: { polyfill: false },

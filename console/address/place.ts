@@ -14,6 +14,11 @@ let last = ''
 /** The organization of the address, `/o/{org}/…`. Where it names none, the one of before, else that of the person. */
 export function useOrganization(): string {
   const [path] = useLocation()
+  return organizationOf(path)
+}
+
+/** The organization of a path below the base. */
+export function organizationOf(path: string): string {
   const [, found = ''] = /^\/o\/([^/]+)/.exec(path) ?? []
   if (found !== '') last = decode(found)
   return last

@@ -29,8 +29,7 @@ export type Read<M extends Method> = UseQueryResult<Response<M>>
 export function useRead<M extends Method>(method: M, request: Request<M>, options: ReadOptions = {}): Read<M> {
   const organization = useOrganization()
   const all = {
-    queryKey: [organization, method, request],
-    queryFn: ({ signal }: { signal: AbortSignal }) => call(method, request, { organization, signal }),
+    ...readOf(organization, method, request),
     ...(options.enabled !== undefined && { enabled: options.enabled }),
     ...(options.every !== undefined && { refetchInterval: options.every }),
     // A list of before stays, dimmed, until the next one has come: not that of another organization.
@@ -40,6 +39,18 @@ export function useRead<M extends Method>(method: M, request: Request<M>, option
     }),
   }
   return useQuery(all as unknown as UseQueryOptions<Response<M>>)
+}
+
+/** Reads ahead of the view that shows it. Drawing the frame takes a slow machine as long as the way to the server. */
+export function readAhead<M extends Method>(organization: string, method: M, request: Request<M>): void {
+  void cache.prefetchQuery(readOf(organization, method, request))
+}
+
+function readOf<M extends Method>(organization: string, method: M, request: Request<M>) {
+  return {
+    queryKey: [organization, method, request],
+    queryFn: ({ signal }: { signal: AbortSignal }) => call(method, request, { organization, signal }),
+  }
 }
 
 /** After a write everything that was read of the organization is read again where it is shown. */
@@ -57,10 +68,11 @@ export function useMayEverywhere(permission: string): boolean | undefined {
   return usePermissions()?.instancePermissions.includes(permission)
 }
 
+export const permissionsMethod = 'roster.grants.v1.UserGrantService/GetMyPermissions'
+
 /** What the caller may do: in the organization, or a project of it, and by roles on the instance everywhere. */
 export function usePermissions(projectId = ''): { permissions: string[]; instancePermissions: string[] } | undefined {
-  const request = projectId ? { projectId } : {}
-  const { data, error } = useRead('roster.grants.v1.UserGrantService/GetMyPermissions', request)
+  const { data, error } = useRead(permissionsMethod, projectId ? { projectId } : {})
   // Who has no role in an organization is not even told so.
   if (error instanceof ApiError && error.code === 'permission_denied')
     return { permissions: [], instancePermissions: [] }

@@ -49,6 +49,28 @@ test('each further view takes at most 25 KB', () => {
   }
 })
 
+test('the page knows the file of each view, and loads that of the first one beside the frame', () => {
+  const html = readFileSync(join(folder, 'index.html'), 'utf8')
+  const files = JSON.parse(/const files = (\[.*\])$/m.exec(html)![1]!) as [string, string][]
+  const source = readFileSync(join(folder, '../shell/views.ts'), 'utf8')
+  expect(files.length).toBe(source.match(/import\('\.\.\//g)!.length)
+  const found = (path: string) => files.find(([pattern]) => new RegExp(`^${pattern}$`).test(path))?.[1]?.split('.')[0]
+  expect(
+    Object.fromEntries(
+      ['/o/a', '/o/a/people', '/o/a/people/new', '/o/a/people/1/access', '/instance/members', '/o/a/none'].map(
+        (path) => [path, found(path)],
+      ),
+    ),
+  ).toEqual({
+    '/o/a': 'overview',
+    '/o/a/people': 'people',
+    '/o/a/people/new': 'add-person',
+    '/o/a/people/1/access': 'person',
+    '/instance/members': 'instance-members',
+    '/o/a/none': undefined,
+  })
+})
+
 test('every script and style is there in brotli and gzip', () => {
   const files = Object.values(chunks).flatMap(({ file, css = [] }) => [file, ...css])
   for (const file of files.filter((name) => /\.(js|css)$/.test(name)))

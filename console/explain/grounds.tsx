@@ -51,6 +51,8 @@ function placeOf({ objectType = '', objectId = '' }: UsersSignInGround, userId: 
       return `/applications/${id}`
     case 'project':
       return `/projects/${id}/access`
+    case 'idp':
+      return `/providers/${id}`
     case 'organization':
       return '/organization'
     default:

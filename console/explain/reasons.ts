@@ -1,4 +1,11 @@
-import type { UsersSignInFactor, UsersSignInFactorState, UsersSignInGround, UsersSignInReason } from '#gen/console/api'
+import type {
+  UsersSignInFactor,
+  UsersSignInFactorState,
+  UsersSignInGround,
+  UsersSignInProvider,
+  UsersSignInProviderState,
+  UsersSignInReason,
+} from '#gen/console/api'
 import { language } from '../texts/texts.ts'
 
 /** A reason in a sentence. The API says it in English. */
@@ -9,6 +16,31 @@ export function sayGround({ reason, sentence = '' }: UsersSignInGround): string 
 /** What the state of a factor says. The API says it in English. */
 export function sayFactorState({ state, sentence = '' }: UsersSignInFactor): string {
   return (language === 'de' && state && germanStates[state]) || sentence
+}
+
+/** What a provider is to the person. The API says it in English. */
+export function sayProviderState({ state, sentence = '' }: UsersSignInProvider): string {
+  return (language === 'de' && state && germanProviders[state]) || sentence
+}
+
+const germanProviders: Partial<Record<UsersSignInProviderState, string>> = {
+  SIGN_IN_PROVIDER_STATE_READY: 'Die Person ist mit ihm verbunden, und die Seite hat seinen Knopf.',
+  SIGN_IN_PROVIDER_STATE_NOT_LINKED:
+    'Die Seite hat seinen Knopf, und die Person ist nicht mit ihm verbunden. Wer mit ihm kommt und sich dann hier anmeldet, wird gefragt, ob beides verbunden werden soll.',
+  SIGN_IN_PROVIDER_STATE_NOT_LISTED:
+    'Die Person ist mit ihm verbunden, und die Anmelderegeln nennen ihn nicht, also hat keine Seite seinen Knopf. Auf seiner Seite lässt er sich zeigen.',
+  SIGN_IN_PROVIDER_STATE_INACTIVE: 'Er ist deaktiviert, also hat keine Seite seinen Knopf. Aktivieren hilft.',
+  SIGN_IN_PROVIDER_STATE_NOT_THERE:
+    'Weder die Organisation der Person noch die Instanz hat ihn: Er wurde entfernt, oder eine andere Organisation hat ihn.',
+  SIGN_IN_PROVIDER_STATE_NO_SIGN_IN: 'Mit seinem Protokoll meldet Roster noch niemanden an.',
+  SIGN_IN_PROVIDER_STATE_ROLE_ON_INSTANCE:
+    'Die Person hat eine Rolle auf der Instanz, also weist sie kein Anbieter einer Organisation aus. Einer der Instanz tut es.',
+  SIGN_IN_PROVIDER_STATE_CONNECTS:
+    'Die Person ist nicht mit ihm verbunden. Die Organisation vertraut ihm für die Adresse, also verbindet die nächste Anmeldung dort das Konto.',
+  SIGN_IN_PROVIDER_STATE_CONNECTED_BY_ADDRESS:
+    'Nur die Adresse hat die Person mit ihm verbunden, und das zählt für niemanden mit einer Rolle. Nach dem Trennen verbindet sie ihn selbst.',
+  SIGN_IN_PROVIDER_STATE_CANNOT_CONNECT:
+    'Die Seite hat seinen Knopf. Die Person ist nicht mit ihm verbunden und hat nichts anderes, womit sie sich anmelden und ihn verbinden könnte. Die nächste Anmeldung dort tut es, sobald ihm für die bewiesene Domain der Adresse vertraut wird.',
 }
 
 const germanStates: Partial<Record<UsersSignInFactorState, string>> = {
@@ -70,4 +102,6 @@ const german: Partial<Record<UsersSignInReason, string>> = {
   SIGN_IN_REASON_NAME_OF_ANOTHER: 'Bei dieser Anwendung meint der Name jemand anderen oder niemanden.',
   SIGN_IN_REASON_FACTOR_LOCKED: 'Es gab zu viele falsche Codes. Entsperren hilft.',
   SIGN_IN_REASON_PASSKEY_OTHER_DOMAIN: 'Die Passkeys der Person sind für eine andere Domain.',
+  SIGN_IN_REASON_PROVIDER:
+    'Die Person meldet sich nur mit einem Identitätsanbieter an, und keiner, mit dem sie verbunden ist, dient ihr hier.',
 }

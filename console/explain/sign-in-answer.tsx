@@ -5,7 +5,7 @@ import { Forbidden, isForbidden, Problem } from '../pieces/problem.tsx'
 import { Time } from '../pieces/time.tsx'
 import { sayFactors } from '../sign-ins/say-sign-in.ts'
 import { Grounds } from './grounds.tsx'
-import { sayFactorState } from './reasons.ts'
+import { sayFactorState, sayProviderState } from './reasons.ts'
 import { words } from './words.ts'
 
 interface SignInAnswerProps {
@@ -27,7 +27,7 @@ export function SignInAnswer({ userId, applicationId, applicationName }: SignInA
   if (error && !data) return <Problem error={error} retry={() => void query.refetch()} />
   if (!data) return <div class="card ghost" aria-hidden="true" />
   const next = data.nextSignIn ?? {}
-  const { obstacles = [], asked = [], factors = [] } = next
+  const { obstacles = [], asked = [], factors = [], providers = [] } = next
   const says = { SIGN_IN_OUTCOME_SUCCEEDS: words.can, SIGN_IN_OUTCOME_WAITS: words.waits }
   const outcome = next.outcome as keyof typeof says
   const isBad = !(outcome in says)
@@ -62,6 +62,18 @@ export function SignInAnswer({ userId, applicationId, applicationName }: SignInA
                       {words.until} <Time at={factor.until} />
                     </small>
                   )}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        {providers.length > 0 && (
+          <>
+            <h2 class="part">{words.providers}</h2>
+            <ul class="line">
+              {providers.map((provider) => (
+                <li key={provider.idpId}>
+                  <strong>{provider.name || <code>{provider.idpId}</code>}</strong>: {sayProviderState(provider)}
                 </li>
               ))}
             </ul>

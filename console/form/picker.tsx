@@ -16,13 +16,22 @@ interface PickerProps {
   onPick: (option: Option) => void
   placeholder?: string
   autofocus?: boolean
+  /** Beside filters, which have their labels inside. */
+  inside?: boolean
 }
 
 /**
  * Finds an object by typing. The server searches, once typing pauses. It is a combobox with a list, as the ARIA Authoring
  * Practices describe it: the focus stays in the input, which names the option that Enter picks.
  */
-export default function Picker({ label, useOptions, onPick, placeholder, autofocus = false }: PickerProps) {
+export default function Picker({
+  label,
+  useOptions,
+  onPick,
+  placeholder,
+  autofocus = false,
+  inside = false,
+}: PickerProps) {
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLUListElement>(null)
@@ -68,7 +77,9 @@ export default function Picker({ label, useOptions, onPick, placeholder, autofoc
   const optionId = (index: number) => `${id}-${index}`
   return (
     <div class="picker" onFocusOut={() => setOpen(false)}>
-      <label for={id}>{label}</label>
+      <label for={id} class={inside ? 'unseen' : undefined}>
+        {label}
+      </label>
       <input
         ref={input}
         id={id}

@@ -30,7 +30,7 @@ export default function Invitations() {
         <>
           {email}
           <small class="line-below">
-            {words.inviter} {nameOf(inviterId)}
+            {words.inviter} {nameOf(inviterId, words.outsider)}
           </small>
         </>
       ),

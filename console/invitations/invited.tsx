@@ -25,7 +25,7 @@ export function Invited({ userId }: { userId: string }) {
         query={query}
         empty=""
         columns={[
-          { label: words.inviter, cell: ({ inviterId = '' }) => nameOf(inviterId) },
+          { label: words.inviter, cell: ({ inviterId = '' }) => nameOf(inviterId, words.outsider) },
           {
             label: words.roles,
             cell: (invitation) => (

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { common } from '../texts/common.ts'
+import { sayToTheSecond } from '../texts/times.ts'
 import { Forbidden, isForbidden, Problem, Quiet } from '../pieces/problem.tsx'
 import { type Choice, Choose, ChooseAll } from './choose.tsx'
 import { Pager } from './pager.tsx'
@@ -22,6 +23,8 @@ interface ListProps<Row> {
   /** Where a row leads. The whole row opens it. */
   hrefOf?: (row: Row) => string
   query: { error: Error | null; isFetching: boolean; isPlaceholderData: boolean; refetch: () => unknown }
+  /** When the rows were read, in a list that reads again by itself. */
+  readAt?: number
   /** The permission that the list needs. */
   permission: string
   /** In place of rows where there is none at all. */
@@ -71,6 +74,7 @@ export function List<Row>(props: ListProps<Row>) {
           {rows ? <Rows {...props} rows={rows} /> : <Skeleton columns={width} />}
         </table>
       )}
+      {props.readAt && rows && <p class="as-of">{common.asOf(sayToTheSecond(new Date(props.readAt)))}</p>}
       {pages && rows && (rows.length > 0 || pages.after !== '') && <Pager {...pages} />}
     </>
   )

@@ -35,7 +35,7 @@ export function NeedsYou() {
         <ul class="line">
           {needs.map((need) => (
             <li key={need.key}>
-              {need.text} {need.reason && <small>{need.reason}</small>} <Mend need={need} />
+              <What need={need} /> {need.reason && <small>{need.reason}</small>} <Mend need={need} />
             </li>
           ))}
         </ul>
@@ -44,10 +44,13 @@ export function NeedsYou() {
   )
 }
 
-function Mend({ need: { path, webhookId } }: { need: Need }) {
+function What({ need: { text, path } }: { need: Need }) {
   const here = useHere()
+  return path ? <Link href={here(path)}>{text}</Link> : <>{text}</>
+}
+
+function Mend({ need: { text, webhookId } }: { need: Need }) {
   const organization = useOrganization()
-  if (path) return <Link href={here(path)}>{words.look}</Link>
   if (!webhookId) return null
   const replay = async () => {
     const method = 'roster.notifier.v1.DeliveryService/ReplayFailedDeliveries'
@@ -55,5 +58,9 @@ function Mend({ need: { path, webhookId } }: { need: Need }) {
     await readAgain()
     say(words.replayed)
   }
-  return <button onClick={() => void replay().catch(sayProblem)}>{words.replay}</button>
+  return (
+    <button aria-label={`${words.replay}: ${text}`} onClick={() => void replay().catch(sayProblem)}>
+      {words.replay}
+    </button>
+  )
 }

@@ -38,6 +38,9 @@ export function SignInsByHour() {
 
 function Chart({ hours }: { hours: UsersSignInsOfHour[] }) {
   const most = Math.max(1, ...hours.map(({ signIns = 0, failures = 0 }) => Math.max(signIns, failures)))
+  // A new organization has empty hours, which look like a fault where nothing says so.
+  const busy = hours.findIndex(({ signIns = 0, failures = 0 }) => signIns + failures > 0)
+  const quiet = busy === -1 ? hours.length : busy
   const step = width / Math.max(hours.length, 24)
   const tall = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * (floor - 10)))
   const bar = (count: number, x: number, wide: number, kind: string) => (
@@ -45,6 +48,16 @@ function Chart({ hours }: { hours: UsersSignInsOfHour[] }) {
   )
   return (
     <svg class="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={words.chart}>
+      {quiet > 3 && (
+        <text class="none" x={(quiet * step) / 2} y={floor / 2}>
+          {hours[quiet] ? words.noneBefore(hourOf.format(new Date(hours[quiet].hour ?? ''))) : words.noneAtAll}
+        </text>
+      )}
+      {quiet < hours.length && (
+        <text class="most" x="5" y="2">
+          {numbers.format(most)}
+        </text>
+      )}
       {hours.map(({ hour = '', signIns = 0, failures = 0 }, index) => (
         <g key={hour}>
           {bar(signIns, index * step + 5, step - 13, 'good')}

@@ -16,6 +16,8 @@ export const words = texts(
     signIns: 'Sign-ins, last 24 hours',
     counts: (signIns: string, failures: string) => `${signIns}, and ${failures} failed`,
     chart: 'Sign-ins by hour. The table below has the numbers.',
+    noneAtAll: 'Nobody signed in or failed to in these hours.',
+    noneBefore: (hour: string) => `Nothing before ${hour}`,
     asTable: 'As a table',
     hour: 'From',
     signedIn: 'Sign-ins',
@@ -33,7 +35,6 @@ export const words = texts(
     moreOwners: 'More owners have no second factor.',
     ends: (kind: 'key' | 'secret' | 'token', name: string, when: string) => `The ${kind} of ${name} expires ${when}.`,
     moreEnd: 'More expire within 30 days.',
-    look: 'Show',
   },
   {
     overview: 'Überblick',
@@ -50,6 +51,8 @@ export const words = texts(
     signIns: 'Anmeldungen der letzten 24 Stunden',
     counts: (signIns, failures) => `${signIns}, und ${failures} schlugen fehl`,
     chart: 'Anmeldungen nach Stunde. Die Tabelle darunter hat die Zahlen.',
+    noneAtAll: 'In diesen Stunden hat sich niemand angemeldet oder es versucht.',
+    noneBefore: (hour) => `Nichts vor ${hour}`,
     asTable: 'Als Tabelle',
     hour: 'Ab',
     signedIn: 'Anmeldungen',
@@ -68,6 +71,5 @@ export const words = texts(
     ends: (kind, name, when) =>
       `${{ key: 'Der Schlüssel', secret: 'Das Geheimnis', token: 'Das Token' }[kind]} von ${name} läuft ${when} ab.`,
     moreEnd: 'Weitere laufen in 30 Tagen ab.',
-    look: 'Ansehen',
   },
 )

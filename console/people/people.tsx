@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { UsersSearchQuery, UsersUser } from '#gen/console/api'
-import { useMay, useRead } from '../api/queries.ts'
+import { readAhead, useMay, useRead } from '../api/queries.ts'
 import { FilterChoice, FilterText } from '../list/filter-text.tsx'
 import { type Column, List } from '../list/list.tsx'
 import { Avatar } from '../pieces/avatar.tsx'
@@ -14,7 +14,11 @@ import { peopleFound } from './find-people.ts'
 import { chosenState, stateOptions } from './state-filter.ts'
 import { words } from './words.ts'
 
+const method = 'roster.users.v1.UserService/SearchUsers'
 const mostChosen = 1000
+
+export const readFirst = (organization: string, filters: URLSearchParams) =>
+  readAhead(organization, method, requestOf(filters))
 
 /** The people of the organization. */
 export default function People() {
@@ -23,8 +27,8 @@ export default function People() {
   const mayAdd = useMay('user.write')
   const [filters, setFilters] = useFilters()
   const get = (name: string) => filters.get(name) ?? ''
-  const request = requestOf(get)
-  const query = useRead('roster.users.v1.UserService/SearchUsers', request)
+  const request = requestOf(filters)
+  const query = useRead(method, request)
   const [chosen, setChosen] = useState<ReadonlyMap<string, UsersUser>>(new Map())
   // More than a thousand at a time is a program's work.
   const choose = (next: typeof chosen) => setChosen(new Map([...next].slice(0, mostChosen)))
@@ -109,7 +113,8 @@ const secondOptions = { '': words.anyFactor, none: words.noSecond, some: words.w
 const sortOptions = { '': words.newest, name: words.byName }
 
 // What the address holds is a stranger's text: what it does not name is left out.
-function requestOf(get: (name: string) => string) {
+function requestOf(filters: URLSearchParams) {
+  const get = (name: string) => filters.get(name) ?? ''
   const second: UsersSearchQuery = { secondFactorQuery: {} }
   const queries: UsersSearchQuery[] = [
     ...chosenState(get('state')),

@@ -3,6 +3,7 @@ import { useRead } from '../api/queries.ts'
 import { useProjectNames } from '../history/use-project-names.ts'
 import { List } from '../list/list.tsx'
 import { Time } from '../pieces/time.tsx'
+import { sayRole } from '../texts/roles.ts'
 import { words } from './words.ts'
 
 /** What the person may do: roles in projects, and memberships. */
@@ -43,7 +44,7 @@ export function Access({ user }: { user: UsersUser }) {
           query={members}
           empty={words.noMembership}
           columns={[
-            { label: words.roles, cell: ({ roles }) => <Roles keys={roles} /> },
+            { label: words.roles, cell: ({ roles = [] }) => <Roles keys={roles.map(sayRole)} /> },
             { label: words.since, cell: ({ details }) => <Time at={details?.creationDate} />, wide: true },
           ]}
         />

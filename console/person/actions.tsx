@@ -10,6 +10,7 @@ import { say, sayProblem } from '../pieces/notices.tsx'
 import { nameOf } from '../people/about-person.tsx'
 import { useHere, useOrganization } from '../address/place.ts'
 import { RemovePerson } from './remove-person.tsx'
+import { SetPassword } from './set-password.tsx'
 import { common } from '../texts/common.ts'
 import { words } from './words.ts'
 
@@ -17,7 +18,7 @@ type Act = { [M in Method]: Request<M> extends { userId?: string } ? M : never }
 
 /** What one can do with a person, beside their fields. */
 export function Actions({ user }: { user: UsersUser }) {
-  const [asked, setAsked] = useState<'lock' | 'remove'>()
+  const [asked, setAsked] = useState<'lock' | 'password' | 'remove'>()
   const organization = useOrganization()
   const here = useHere()
   const mayWrite = useMay('user.write')
@@ -57,6 +58,7 @@ export function Actions({ user }: { user: UsersUser }) {
             {words.resetPassword}
           </button>
         )}
+        {mayWrite && user.human && <button onClick={() => setAsked('password')}>{words.setPassword} …</button>}
         {mayWrite && state === 'USER_STATE_INACTIVE' && (
           <button onClick={() => now(`${service}/ReactivateUser`, words.reactivated(name))}>{words.reactivate}</button>
         )}
@@ -79,6 +81,7 @@ export function Actions({ user }: { user: UsersUser }) {
           {words.lockText}
         </Confirm>
       )}
+      {asked === 'password' && <SetPassword user={user} onClose={() => setAsked(undefined)} />}
       {asked === 'remove' && <RemovePerson user={user} onClose={() => setAsked(undefined)} />}
     </>
   )

@@ -6,7 +6,9 @@ import { factorNames } from '../people/words.ts'
 import { Invited } from '../invitations/invited.tsx'
 import { MailState } from '../mails/mail-state.tsx'
 import { mailKinds } from '../mails/words.ts'
+import { Links } from './links.tsx'
 import { Sessions, whereOf } from './sessions.tsx'
+import { sayFactors } from '../sign-ins/say-sign-in.ts'
 import { signInOf } from './sign-in-of.ts'
 import { words } from './words.ts'
 
@@ -49,6 +51,7 @@ export function SignIn({ user }: { user: UsersUser }) {
           ]}
         />
       </div>
+      <Links userId={userId} />
       <Sessions userId={userId} />
       <div class="card">
         <div class="title">
@@ -64,6 +67,7 @@ export function SignIn({ user }: { user: UsersUser }) {
           columns={[
             { label: words.when, cell: ({ signInDate }) => <Time at={signInDate} /> },
             { label: words.to, cell: ({ applicationName }) => applicationName ?? '' },
+            { label: words.with, cell: ({ factors, idpName }) => sayFactors(factors, idpName), wide: true },
             { label: words.from, cell: ({ client }) => whereOf(client), wide: true },
           ]}
         />

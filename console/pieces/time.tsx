@@ -3,7 +3,7 @@ import { common } from '../texts/common.ts'
 
 /** A time as people say it, with the exact one behind it. */
 export function Time({ at, never = common.never }: { at: string | undefined; never?: string }) {
-  if (!at) return <span class="soft">{never}</span>
+  if (!at) return <span class="soft word">{never}</span>
   const date = new Date(at)
   return (
     <time dateTime={at} title={sayExactly(date)}>

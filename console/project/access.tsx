@@ -73,7 +73,8 @@ export function Access({ project: { id: projectId = '' } }: { project: GrantsPro
             <Suspense fallback={null}>
               <Picker
                 label={t.give}
-                placeholder={t.givePerson}
+                placeholder={t.give}
+                inside
                 useOptions={usePeople}
                 onPick={({ id, label }) => setGuests([{ id, label }, ...guests.filter((guest) => guest.id !== id)])}
               />

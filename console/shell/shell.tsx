@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { matchRoute, Redirect, Route, Switch, useLocation, useRouter } from 'wouter-preact'
 import { announceSignIn } from '../api/interruption.ts'
+import { permissionsMethod, readAhead } from '../api/queries.ts'
 import { askSession, session, signInPath } from '../api/session.ts'
 import { UnsavedQuestion } from '../form/unsaved.tsx'
 import { Notices } from '../pieces/notices.tsx'
@@ -8,11 +9,11 @@ import { Problem, Quiet } from '../pieces/problem.tsx'
 import { common } from '../texts/common.ts'
 import { InterruptionDialog } from './interruption-dialog.tsx'
 import { Navigation } from './navigation.tsx'
-import { base, setHome, type ViewProps } from '../address/place.ts'
+import { base, organizationOf, setHome, type ViewProps } from '../address/place.ts'
 import { Shortcuts } from './shortcuts.tsx'
 import { TopBar } from './top-bar.tsx'
 import { ViewOf } from './view-of.tsx'
-import { patternOf, views } from './views.ts'
+import { patternOf, type ViewFile, views } from './views.ts'
 import { words } from './words.ts'
 
 /** Everything around the views. It shows nothing before it knows who is signed in. */
@@ -26,8 +27,12 @@ export function Shell() {
     if (isAlone) return
     // The file of the view comes beside the answer to who is signed in.
     const found = views.find((view) => matchRoute(parser, patternOf(view), path)[0]) ?? views[0]!
-    found.load().catch(() => {})
-    open().catch(setError)
+    let ahead: ViewFile['readFirst']
+    found.load().then(
+      ({ readFirst }) => (ahead = readFirst),
+      () => {},
+    )
+    open(path, (organization) => ahead?.(organization, new URLSearchParams(location.search))).catch(setError)
   }, [])
   if (isAlone) return <Alone path={path} />
   if (error) return <main id="main">{<Problem error={error} retry={() => location.reload()} />}</main>
@@ -64,12 +69,15 @@ export function Shell() {
   )
 }
 
-async function open() {
+async function open(path: string, readFirst: (organization: string) => void) {
   const now = await askSession()
   if (!now) return location.replace(signInPath(location.pathname + location.search))
   if (!now.hasRole) return location.replace('/ui/account')
   setHome(now.organizationId)
   session.set(now)
+  const organization = organizationOf(path)
+  readAhead(organization, permissionsMethod, {})
+  readFirst(organization)
 }
 
 /** Pages without a session: after signing out, and in the tab in which somebody has signed in again. */

@@ -1,5 +1,6 @@
 import { type ComponentType, h } from 'preact'
 import { lazy } from 'preact/compat'
+import { useState } from 'preact/hooks'
 import type { ViewProps } from '../address/place.ts'
 import { words } from './words.ts'
 
@@ -15,8 +16,14 @@ export interface View {
   /** Without it the menu has no entry. Empty: what the view shows is asked of each of its parts. */
   permission: string
   component: ComponentType<ViewProps>
-  /** Loads the file of the component. */
-  load: () => Promise<unknown>
+  load: () => Promise<ViewFile>
+}
+
+/** The file of a view. */
+export interface ViewFile {
+  default: ComponentType<ViewProps>
+  /** Reads what the view will show first, where it is the first view and its path has these filters. */
+  readFirst?: (organization: string, filters: URLSearchParams) => void
 }
 
 export const groups = {
@@ -65,6 +72,13 @@ export const views: View[] = [
   // To who knows no more than its id.
   view('/applications/:id/:tab?', 'project.app.read', () => import('../application/application.tsx')),
   view('/projects/:project/applications/:id/:tab?', 'project.app.read', () => import('../application/application.tsx')),
+  view('/providers', 'org.idp.read', () => import('../providers/providers.tsx'), {
+    group: 'access',
+    label: words.providers,
+    letter: 'v',
+  }),
+  view('/providers/new', 'org.idp.write', () => import('../add-provider/add-provider.tsx')),
+  view('/providers/:id/:tab?', 'org.idp.read', () => import('../provider/provider.tsx')),
   view('/invitations', 'user.read', () => import('../invitations/invitations.tsx'), {
     group: 'directory',
     label: words.invitations,
@@ -94,19 +108,32 @@ export const views: View[] = [
     label: words.instanceMembers,
     letter: 'w',
   }),
+  view('/instance/providers', 'iam.idp.read', () => import('../providers/providers.tsx'), {
+    group: 'instance',
+    label: words.instanceProviders,
+    letter: 'y',
+  }),
+  view('/instance/providers/new', 'iam.idp.write', () => import('../add-provider/add-provider.tsx')),
+  view('/instance/providers/:id/:tab?', 'iam.idp.read', () => import('../provider/provider.tsx')),
 ]
 
-type Load = () => Promise<{ default: ComponentType<ViewProps> }>
-
-function view(path: string, permission: string, load: Load, menu?: View['menu']): View {
+function view(path: string, permission: string, load: View['load'], menu?: View['menu']): View {
   const Later = lazy(load)
   let Loaded: ComponentType<ViewProps> | undefined
   return {
     path,
     permission,
-    load: async () => (Loaded = (await load()).default),
-    // A lazy component shows nothing first, even where its file is there.
-    component: (props) => h(Loaded ?? Later, props),
+    load: async () => {
+      const file = await load()
+      Loaded = file.default
+      return file
+    },
+    component: (props) => {
+      // A lazy component shows nothing first, even where its file is there. It stays the one it was: another one would begin
+      // anew, and break off what it reads.
+      const [chosen] = useState(() => Loaded ?? Later)
+      return h(chosen, props)
+    },
     ...(menu && { menu }),
   }
 }

@@ -35,27 +35,36 @@ export function FailuresList({ userId = '', every, clear }: FailuresListProps) {
       rows={rows}
       keyOf={({ userId, failures }) => `${userId} ${failures?.hour} ${failures?.cause}`}
       query={query}
+      readAt={query.dataUpdatedAt}
       empty={words.noFailure}
       clear={clear}
       pages={{ next: query.data?.nextCursor ?? '', after, go: (after) => setFilters({ after }) }}
       columns={[
         {
           label: words.who,
-          cell: ({ userId = '' }) => (
+          cell: ({ userId = '', failures }) => (
             <Link class="who" href={here(`/people/${encodeURIComponent(userId)}/sign-in`)}>
               <Avatar name={nameOf(userId)} />
-              <span>{nameOf(userId)}</span>
+              <span>
+                {nameOf(userId)}
+                <small class="below">
+                  <Hour at={failures?.hour} />
+                </small>
+              </span>
             </Link>
           ),
         },
-        { label: words.why, cell: ({ failures }) => sayFailure(failures?.cause) },
+        { label: words.why, cell: ({ failures }) => <span class="word">{sayFailure(failures?.cause)}</span> },
         { label: words.count, cell: ({ failures }) => failures?.count ?? 0 },
         { label: words.hour, cell: ({ failures }) => <Hour at={failures?.hour} />, wide: true },
         {
           label: words.explain,
           cell: ({ userId = '' }) => (
-            <Link href={here(`/explain?person=${encodeURIComponent(userId)}`)}>{words.explain}</Link>
+            <Link class="word" href={here(`/explain?person=${encodeURIComponent(userId)}`)}>
+              {words.explain}
+            </Link>
           ),
+          wide: true,
         },
       ]}
     />

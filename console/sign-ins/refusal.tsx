@@ -7,6 +7,9 @@ import { say } from '../pieces/notices.tsx'
 import { Problem } from '../pieces/problem.tsx'
 import { Time } from '../pieces/time.tsx'
 import { mending, type Mending } from './mending.ts'
+import { language } from '../texts/texts.ts'
+import { inGerman } from './in-german.ts'
+import { ofCause } from './refusal-words.ts'
 import { words } from './watch-words.ts'
 
 interface RefusalProps {
@@ -17,7 +20,7 @@ interface RefusalProps {
 
 /** One refused request: the parameter, what came, what is registered, and the way to mend it. */
 export function Refusal({ refusal, ...of }: RefusalProps) {
-  const { parameter, sent, registered = [], description, count = 1, leftOut = 0, refusalDate } = refusal
+  const { parameter, sent, registered = [], count = 1, leftOut = 0, refusalDate } = refusal
   const isUri = uris.has(parameter ?? '')
   return (
     <div class="refusal">
@@ -28,7 +31,8 @@ export function Refusal({ refusal, ...of }: RefusalProps) {
           {count > 1 && ` · ${words.times(String(count))}`}
         </small>
       </p>
-      <small lang="en">{description}</small>
+      <Why refusal={refusal} />
+      {refusal.cause === 'APPLICATION_REFUSAL_CAUSE_PROVIDER' && <ProviderName description={refusal.description} />}
       {parameter && (
         <dl>
           {sent !== '' && (
@@ -60,6 +64,19 @@ export function Refusal({ refusal, ...of }: RefusalProps) {
   )
 }
 
+/** What the API says of it, in the language of the reader; in English, where that sentence is not known here. */
+function Why({ refusal: { cause, description = '' } }: Pick<RefusalProps, 'refusal'>) {
+  const reason = /: ([\w-]+)\.$/.exec(description)?.[1] ?? ''
+  const known = ofCause[cause!]?.[reason] ?? (language === 'de' ? inGerman(description) : undefined)
+  return <small lang={known === undefined ? 'en' : undefined}>{known ?? description}</small>
+}
+
+/** Which provider it was. */
+function ProviderName({ description = '' }: { description: string | undefined }) {
+  const name = /^The identity provider (.+) proved nobody/s.exec(description)?.[1]
+  return name ? <p>{name}</p> : null
+}
+
 const uris = new Set(['redirect_uri', 'post_logout_redirect_uri'])
 
 export function sayCause({ cause, parameter = '' }: GrantsApplicationRefusal): string {
@@ -74,6 +91,8 @@ export function sayCause({ cause, parameter = '' }: GrantsApplicationRefusal): s
       return words.grant
     case 'APPLICATION_REFUSAL_CAUSE_SIGN_OUT':
       return words.signOutWrong
+    case 'APPLICATION_REFUSAL_CAUSE_PROVIDER':
+      return words.provider
     default:
       return words.parameterWrong(parameter)
   }

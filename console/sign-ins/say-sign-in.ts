@@ -1,9 +1,9 @@
 import type { UsersAuthenticationMethodType, UsersSignInClient, UsersSignInFailureCause } from '#gen/console/api'
 import { words } from './words.ts'
 
-/** What was checked, in this order. */
-export function sayFactors(factors: UsersAuthenticationMethodType[] = []): string {
-  const names: Record<string, string> = words
+/** What was checked, in this order. A provider is called by its name, where that is known. */
+export function sayFactors(factors: UsersAuthenticationMethodType[] = [], provider = ''): string {
+  const names: Record<string, string> = { ...words, ...(provider && { IDP: provider }) }
   return factors.map((factor) => names[factor.replace('AUTHENTICATION_METHOD_TYPE_', '')] ?? factor).join(', ')
 }
 

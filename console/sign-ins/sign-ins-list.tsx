@@ -38,6 +38,7 @@ export function SignInsList({ userId = '', applicationId = '', empty, every, cle
       keyOf={({ userId, signIn }) => `${userId} ${signIn?.id}`}
       hrefOf={({ userId = '' }) => here(`/people/${encodeURIComponent(userId)}/sign-in`)}
       query={query}
+      readAt={query.dataUpdatedAt}
       empty={empty}
       clear={clear}
       pages={{ next: query.data?.nextCursor ?? '', after, go: (after) => setFilters({ after }) }}
@@ -61,10 +62,10 @@ export function SignInsList({ userId = '', applicationId = '', empty, every, cle
         {
           label: words.how,
           cell: ({ signIn }) => (
-            <>
-              {sayFactors(signIn?.factors)}
+            <span class="word">
+              {sayFactors(signIn?.factors, signIn?.idpName)}
               {signIn?.isPartial && <small> {words.partial}</small>}
-            </>
+            </span>
           ),
         },
         { label: words.when, cell: ({ signIn }) => <Time at={signIn?.signInDate} /> },

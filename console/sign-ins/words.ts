@@ -42,6 +42,7 @@ export const words = texts(
     PASSKEY: 'Passkey',
     OTP_EMAIL: 'Code by mail',
     RECOVERY_CODE: 'Recovery code',
+    IDP: 'Identity provider',
   },
   {
     signIns: 'Anmeldungen',
@@ -83,5 +84,6 @@ export const words = texts(
     PASSKEY: 'Passkey',
     OTP_EMAIL: 'Code per Mail',
     RECOVERY_CODE: 'Wiederherstellungscode',
+    IDP: 'Identitätsanbieter',
   },
 )

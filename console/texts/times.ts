@@ -4,6 +4,7 @@ const relative = later(() => new Intl.RelativeTimeFormat(language, { numeric: 'a
 const inThisYear = later(() => new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' }))
 const inAnother = later(() => new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year: 'numeric' }))
 const exactly = later(() => new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long' }))
+const toTheSecond = later(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }))
 
 // Making one takes long, so that is done while the first answers are under way.
 function later<T>(make: () => T): () => T {
@@ -25,6 +26,11 @@ export function sayTime(at: Date, now = new Date()): string {
   if (distance < hour) return relative().format(Math.round(ahead / minute), 'minute')
   if (distance < day) return relative().format(Math.round(ahead / hour), 'hour')
   return (at.getFullYear() === now.getFullYear() ? inThisYear() : inAnother()).format(at)
+}
+
+/** When something was so: `24 Nov 2026, 10:15:03`. */
+export function sayToTheSecond(at: Date): string {
+  return toTheSecond().format(at)
 }
 
 /** The exact time in the reader's zone. */

@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks'
+import type { IdpIDP } from '#gen/console/api'
+import { useOrganization } from '../address/place.ts'
+import { write } from '../api/call.ts'
+import { Problem } from '../pieces/problem.tsx'
+import { useMayThere, usePlace } from '../providers/place.ts'
+import { texts } from '../texts/texts.ts'
+
+const t = texts(
+  {
+    title: 'Try a sign-in',
+    text: 'You sign in there, and a page shows what the provider says of you and what becomes of it. Nobody is signed in here, and no account is made.',
+    begin: 'Try it',
+    go: 'Go to the provider',
+  },
+  {
+    title: 'Eine Anmeldung ausprobieren',
+    text: 'Sie melden sich dort an, und eine Seite zeigt, was der Anbieter über Sie sagt und was daraus wird. Hier wird niemand angemeldet und kein Konto angelegt.',
+    begin: 'Ausprobieren',
+    go: 'Zum Anbieter',
+  },
+)
+
+/** A sign-in that signs in nobody: the provider's answer shows what it says. */
+export function Try({ provider: { id: idpId = '' } }: { provider: IdpIDP }) {
+  const place = usePlace()
+  const organization = useOrganization()
+  const may = useMayThere('write')
+  const [url, setUrl] = useState('')
+  const [error, setError] = useState<Error>()
+  if (!may) return null
+  const begin = async () => {
+    setError(undefined)
+    try {
+      const { url: to = '' } = await write(place.try, { idpId }, { organization })
+      setUrl(/^https?:\/\//.test(to) ? to : '')
+    } catch (cause) {
+      setError(cause as Error)
+    }
+  }
+  return (
+    <div class="card">
+      <div class="title">
+        <h2>{t.title}</h2>
+        {url === '' && <button onClick={() => void begin()}>{t.begin}</button>}
+      </div>
+      <div class="text">
+        <p class="soft">{t.text}</p>
+        {url !== '' && (
+          // It serves once.
+          <a
+            class="button primary"
+            href={url}
+            target="_blank"
+            rel="noopener noreferrer"
+            onClick={() => setTimeout(() => setUrl(''))}
+          >
+            {t.go}
+          </a>
+        )}
+      </div>
+      {error && <Problem error={error} />}
+    </div>
+  )
+}
