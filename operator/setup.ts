@@ -35,7 +35,8 @@ export const setupCommands: Command[] = [
         const { output, env } = called
         const said: Promise<void>[] = []
         const say = (text: string) => void said.push(show(output, text))
-        const done = await applySetup(gatewayOf(called), fileOf(called), { env, say })
+        const warn = (text: string) => void said.push(show(output, text, 'warning'))
+        const done = await applySetup(gatewayOf(called), fileOf(called), { env, say, warn })
         await Promise.all(said)
         output.line(countOf(done))
         return 0
@@ -50,7 +51,8 @@ export const setupCommands: Command[] = [
     arguments: [0, 1],
     run: (called) =>
       refusing(async () => {
-        const changes = await checkSetup(gatewayOf(called), fileOf(called), called.env)
+        const { changes, warnings } = await checkSetup(gatewayOf(called), fileOf(called), called.env)
+        for (const text of warnings) await show(called.output, text, 'warning')
         for (const { text } of changes) await show(called.output, text)
         called.output.line(countOf(changes.length))
         return changes.length === 0 ? 0 : 1
@@ -84,9 +86,9 @@ export const setupCommands: Command[] = [
   },
 ]
 
-async function show(output: Output, text: string): Promise<void> {
-  if (output.isJson) await output.json({ change: text })
-  output.line(text)
+async function show(output: Output, text: string, as: 'change' | 'warning' = 'change'): Promise<void> {
+  if (output.isJson) await output.json({ [as]: text })
+  output.line(as === 'warning' ? `warning: ${text}` : text)
 }
 
 function countOf(changes: number): string {

@@ -17,7 +17,8 @@ const pods = all.flatMap((object) =>
 const operator = named('Pod', 'operator')
 
 describe('network.yaml', () => {
-  test.each(pods.map((pod) => [nameOf(pod), pod] as const))('lets the pod of %s to its servers', (_, pod) => {
+  const ofServers = pods.filter((pod) => nameOf(pod) !== 'setup')
+  test.each(ofServers.map((pod) => [nameOf(pod), pod] as const))('lets the pod of %s to its servers', (_, pod) => {
     const open = pod.spec.containers[0].envFrom.flatMap(({ secretRef }: any) => urlsIn(secretRef?.name)).map(portOf)
     expect(open.length).toBeGreaterThan(0)
     for (const port of open) expect(reaches(pod, port), String(port)).toBe(true)
@@ -44,6 +45,47 @@ describe('network.yaml', () => {
     expect(admits(gateway, containerPort)).toBe(true)
     const [users, health] = [pods.find((pod) => nameOf(pod) === 'users'), 8086]
     expect([reaches(operator, health, users), admits(users, health)]).toEqual([false, false])
+  })
+})
+
+describe('setup.example.yaml', () => {
+  const job = named('Job', 'setup')
+  const [container] = podOf(job).spec.containers
+  const commands = readFileSync(join(import.meta.dirname, 'setup.example.yaml'), 'utf8')
+    .match(/^# {3}.*$/gm)!
+    .join('\n')
+  const argument = (name: string) => container.args.find((one: string) => one.startsWith(`--${name}=`)).split('=')[1]
+
+  test('reaches the gateway, and no server', () => {
+    const url = new URL(argument('url'))
+    const { spec } = named('Service', url.hostname)
+    const { targetPort } = spec.ports.find(({ port }: any) => port === Number(url.port))
+    const gateway = pods.find((pod) => matches({ matchLabels: spec.selector }, pod))
+    const { containerPort } = gateway.spec.containers[0].ports.find(({ name }: any) => name === targetPort)
+    expect(reaches(podOf(job), containerPort, gateway)).toBe(true)
+    for (const port of [5432, 4222, 6379, 443]) expect(reaches(podOf(job), port), String(port)).toBe(false)
+  })
+
+  test('reads the file and the token where its volumes have them, of objects that its commands and secrets.example.yaml make', () => {
+    const source = (path: string) => {
+      const mount = container.volumeMounts.find(({ mountPath }: any) => path.startsWith(`${mountPath}/`))
+      const volume = podOf(job).spec.volumes.find(({ name }: any) => name === mount.name)
+      return { volume, key: path.slice(mount.mountPath.length + 1) }
+    }
+    const [program, ...command] = container.args
+    expect([program, command.slice(0, 2)]).toEqual(['roster.mjs', ['setup', 'apply']])
+    const file = source(command[2])
+    expect(commands).toContain(`create configmap ${file.volume.configMap.name} --from-file=${file.key}`)
+    const token = source(argument('token-file'))
+    expect(named('Secret', token.volume.secret.secretName).stringData).toHaveProperty(token.key)
+    for (const { secretRef } of container.envFrom) expect(named('Secret', secretRef.name)).toBeDefined()
+  })
+
+  test('has the image and the rights of the operator', () => {
+    const { image, securityContext } = operator.spec.containers[0]
+    expect({ image: container.image, securityContext: container.securityContext }).toEqual({ image, securityContext })
+    expect(podOf(job).spec.securityContext).toEqual(operator.spec.securityContext)
+    for (const [line] of commands.matchAll(/kubectl .*/g)) expect(line).toMatch(/-n roster|apply -f -/)
   })
 })
 

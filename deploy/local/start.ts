@@ -6,7 +6,7 @@ import { deriveKeys } from '../derive-keys.ts'
 import { gatewayPort } from './before-install/gateway-port.mjs'
 import { openProgress } from './before-install/progress.mjs'
 import { bundledEntry } from './bundles.ts'
-import { visible } from '../../compat/zitadel/migration/shown.ts'
+import { applyGivenSetup } from './given-setup.ts'
 import { greeting } from './greeting.ts'
 import { openHome, type Home } from './home.ts'
 import { AlreadyRunning, claimInstance } from './instance.ts'
@@ -114,27 +114,6 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
       cwd: process.cwd(),
     }),
   )
-}
-
-// The services go on where the file is refused: it may be mended, and applied without another start.
-async function applyGivenSetup(
-  env: Record<string, string | undefined>,
-  { url, adminTokenFile }: { url: string; adminTokenFile: string },
-): Promise<void> {
-  const file = env['ROSTER_SETUP']
-  if (!file) return
-  // Only who has a setup file waits for what reads it.
-  const { applySetup } = await import('../setup/apply.ts')
-  const { openGateway } = await import('../setup/gateway.ts')
-  const gateway = openGateway(url, () => readFileSync(adminTokenFile, 'utf8').trim(), true)
-  const say = (line: string) => console.log(`setup: ${visible(line)}`)
-  try {
-    const done = await applySetup(gateway, file, { env, say })
-    say(done === 0 ? 'nothing to do' : done === 1 ? '1 change' : `${done} changes`)
-  } catch (error) {
-    console.error(`The setup file is not applied:\n${(error as Error).message.split('\n').map(visible).join('\n')}`)
-    console.error('The services run without it. Mend it, and apply it by: npm run roster -- setup apply')
-  }
 }
 
 async function bundle(waiting: Set<string>, say: (line: string) => void) {

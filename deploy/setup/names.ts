@@ -7,15 +7,24 @@ import { sameValue } from './same-value.ts'
 /** What is there of each thing of the file. */
 type Former = Map<Item, Fields | undefined>
 
-/** One sentence for each thing that an item names, and which is neither in the file nor there. */
-export async function unknownNames(gateway: Gateway, items: Item[], former: Former): Promise<string[]> {
+/** What an item names, and what is neither in the file nor there. A sentence, and its kind and id: `user ada`. */
+export interface Unknown {
+  item: Item
+  text: string
+  name: string
+}
+
+/** What these items name, and what is neither among them nor there. */
+export async function unknownNames(gateway: Gateway, items: Item[], former: Former): Promise<Unknown[]> {
   const known = new Set(items.flatMap(namesIn))
-  const faults: string[] = []
+  const unknown: Unknown[] = []
+  const add = (item: Item, name: string, what = name) =>
+    unknown.push({ item, text: `${item.at}: there is no ${what}, neither in the file nor in Roster`, name })
   await each(items, async (item) => {
     const isOfNew = item.parent !== undefined && former.get(item.parent) === undefined
     for (const { kind, id } of item.names) {
       if (known.has(`${kind} ${id}`) || (await isThere(gateway, kind, id, item, isOfNew))) continue
-      faults.push(`${item.at}: there is no ${kind} ${id}, neither in the file nor in Roster`)
+      add(item, `${kind} ${id}`)
     }
     const { projectId, projectGrantId } = item.ids
     const keys = ((item.wanted['roleKeys'] ?? []) as string[]).filter((key) => !known.has(`role ${projectId} ${key}`))
@@ -23,12 +32,13 @@ export async function unknownNames(gateway: Gateway, items: Item[], former: Form
     if (keys.length === 0 || projectGrantId !== undefined) return
     const there = isOfNew ? new Set() : await rolesOf(gateway, projectId!, item.organization)
     for (const key of keys.filter((key) => !there.has(key)))
-      faults.push(`${item.at}: there is no role ${key} of project ${projectId}, neither in the file nor in Roster`)
+      add(item, `project ${projectId}`, `role ${key} of project ${projectId}`)
   })
-  return faults
+  return unknown
 }
 
-function namesIn({ kind, ids }: Item): string[] {
+/** As others name it: `user ada`. */
+export function namesIn({ kind, ids }: Item): string[] {
   if (kind.name === 'role') return [`role ${ids['projectId']} ${ids['roleKey']}`]
   const { aggregate = '' } = kind
   const id = { organization: ids['orgId'], project: ids['projectId'], user: ids['userId'] }[aggregate]

@@ -2,8 +2,10 @@ import type { Gateway } from './gateway.ts'
 import { readText } from '#lib/config/read-config'
 import { each } from './each.ts'
 import { type Call, Contradiction, type Environment, type Fields, type Item } from './item.ts'
+import { passedOver } from './passed-over.ts'
 import { takenNames, unknownNames } from './names.ts'
 import { SetupFaults } from './read-file.ts'
+import { takenClientIds } from './taken-client-ids.ts'
 import { takenIds } from './taken-ids.ts'
 import { sameValue } from './same-value.ts'
 
@@ -15,11 +17,17 @@ export interface Change {
   calls: Call[]
 }
 
+export interface Plan {
+  changes: Change[]
+  /** One sentence for each thing that is passed over, since it was removed in Roster. */
+  warnings: string[]
+}
+
 /**
  * Compares the file with what is there. Nothing is written. Throws SetupFaults, with one line for each thing that
  * contradicts.
  */
-export async function planOf(gateway: Gateway, items: Item[], env: Environment): Promise<Change[]> {
+export async function planOf(gateway: Gateway, items: Item[], env: Environment): Promise<Plan> {
   const faults: string[] = []
   const former = new Map<Item, Fields | undefined>()
   const read = async (item: Item) => {
@@ -36,14 +44,22 @@ export async function planOf(gateway: Gateway, items: Item[], env: Environment):
   const ranks = Map.groupBy(items, ({ kind }) => kind.rank)
   for (const rank of ranks.values()) await each(rank, read)
   const missing = items.filter((item) => former.has(item) && former.get(item) === undefined)
+  const { taken, removed } = await takenIds(gateway, missing)
+  const { kept, warnings } = await passedOver(gateway, items, removed, (some) => unknownNames(gateway, some, former))
+  const made = missing.filter((item) => kept.items.has(item))
   faults.push(
-    ...(await takenIds(gateway, missing)),
-    ...(await unknownNames(gateway, items, former)),
-    ...missing.flatMap((item) => missingVariable(item, env)),
+    ...taken.values(),
+    ...kept.faults,
+    ...(await takenClientIds(
+      gateway,
+      made.filter((item) => !taken.has(item)),
+      items,
+    )),
+    ...made.flatMap((item) => missingVariable(item, env)),
   )
   const changes: Change[] = []
   for (const item of items) {
-    if (!former.has(item)) continue
+    if (!former.has(item) || !kept.items.has(item)) continue
     try {
       const change = changeOf(item, former.get(item), env)
       if (change) changes.push(change)
@@ -54,7 +70,7 @@ export async function planOf(gateway: Gateway, items: Item[], env: Environment):
   }
   faults.push(...(await takenNames(gateway, changes, former)))
   if (faults.length > 0) throw new SetupFaults(faults.toSorted(byLine))
-  return changes
+  return { changes, warnings: warnings.toSorted(byLine) }
 }
 
 const byLine = (left: string, right: string) => left.localeCompare(right, 'en', { numeric: true })

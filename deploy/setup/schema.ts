@@ -69,6 +69,11 @@ export function setupSchema(): Schema {
         description: 'Where the first password comes from. It counts only where the person is made.',
         ...object({ env: { type: 'string', minLength: 1, maxLength: 200, description: 'A variable.' } }, 'env'),
       },
+      passwordChangeRequired: {
+        ...field(human, 'passwordChangeRequired'),
+        description:
+          'The person chooses another password at the first sign-in by that of passwordFrom, and until then it opens nothing. Only where the person is made.',
+      },
     },
     'id userName firstName lastName email',
   )

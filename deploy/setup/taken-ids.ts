@@ -1,63 +1,38 @@
+import { history, idOf } from './history.ts'
 import type { Gateway } from './gateway.ts'
 import type { Fields, Item } from './item.ts'
 
 /**
- * One sentence for each of these things, which are to be made, whose id belongs to another one or did so: no id is given
- * twice. The history knows it.
+ * Of these things, which are to be made: one sentence for each whose id belongs to another one or did so, since no id is
+ * given twice; and those that were there and were removed. The history knows it.
  */
-export async function takenIds(gateway: Gateway, items: Item[]): Promise<string[]> {
+export async function takenIds(
+  gateway: Gateway,
+  items: Item[],
+): Promise<{ taken: Map<Item, string>; removed: Item[] }> {
   const byAggregate = Map.groupBy(
     items.filter((item) => idOf(item) !== undefined),
     ({ kind }) => kind.aggregate!,
   )
-  const faults: string[] = []
-  for (const [aggregate, all] of byAggregate)
-    for (let start = 0; start < all.length; start += 100) {
-      const some = all.slice(start, start + 100)
-      const first = await firstEvents(
-        gateway,
-        aggregate,
-        some.map((item) => idOf(item)!),
-      )
-      for (const item of some) {
-        const event = first.get(idOf(item)!)
-        if (event) faults.push(`${item.at}: ${sentence(item, event)}`)
-      }
+  const taken = new Map<Item, string>()
+  const removed: Item[] = []
+  for (const [aggregate, all] of byAggregate) {
+    const ids = all.map((item) => idOf(item)!)
+    const first = await history.first(gateway, aggregate, ids)
+    const gone = await history.removed(gateway, aggregate, ids)
+    for (const item of all) {
+      const event = first.get(idOf(item)!)
+      if (!event) continue
+      if (gone.has(idOf(item)!) && isOwn(item, event)) removed.push(item)
+      else taken.set(item, `${item.at}: ${sentence(item, event)}`)
     }
-  return faults
+  }
+  return { taken, removed }
 }
 
-function idOf({ kind, ids }: Item): string | undefined {
-  switch (kind.aggregate) {
-    case 'organization':
-      return ids['orgId']
-    case 'project':
-      return ids['projectId']
-    case 'application':
-      return ids['appId']
-    case 'user':
-      return ids['userId']
-    case 'project_grant':
-      return ids['grantId']
-    case 'user_grant':
-      return ids['userGrantId']
-    default:
-      return undefined
-  }
-}
-
-async function firstEvents(gateway: Gateway, aggregate: string, ids: string[]): Promise<Map<string, Fields>> {
-  const found = new Map<string, Fields>()
-  const filter = { aggregateTypes: [aggregate], aggregateIds: ids }
-  for (let cursor = ''; ;) {
-    const answer = (await gateway.ask('notifier.v1.EventService/SearchEvents', { filter, cursor, limit: 1000 })) ?? {}
-    for (const event of (answer['events'] ?? []) as Fields[]) {
-      const id = event['aggregateId'] as string
-      if (!found.has(id)) found.set(id, event)
-    }
-    cursor = answer['cursor'] as string
-    if (answer['endReached'] === true || found.size === ids.length) return found
-  }
+// Of the place where the file has it.
+function isOwn({ kind, organization }: Item, event: Fields): boolean {
+  return kind.aggregate === 'organization' || event['organizationId'] === organization
 }
 
 function sentence({ kind }: Item, event: Fields): string {

@@ -35,6 +35,7 @@ const events = [
   ['user', 'email.code.failed'],
   ['user', 'passkey.added'],
   ['user', 'passkey.renamed'],
+  ['user', 'idp.linked'],
   ['user.email.notice', 'requested'],
   ['user.email.notice', 'failed'],
   ['user.password.code', 'requested'],

@@ -6,14 +6,17 @@ import { type Backlog, eventsAfter } from './backlog.ts'
 /** The followers of each service by their names, each with the service whose events it follows. */
 const followers: Record<StoringService, Record<string, StoringService>> = {
   users: {
+    'identity-providers': 'idp',
     'organization-states': 'grants',
     'organization-removal': 'grants',
     'organization-sessions': 'grants',
+    'verified-domains': 'grants',
+    'domain-mails': 'grants',
     applications: 'grants',
     forgetting: 'users',
     'login-addresses': 'users',
   },
-  grants: { 'user-removal': 'users', cascades: 'grants' },
+  grants: { 'user-removal': 'users', cascades: 'grants', 'provider-roles': 'idp' },
   idp: { 'organization-removal': 'grants' },
   notifier: { 'organization-removal': 'grants' },
 }

@@ -57,7 +57,7 @@ test(
       for (const found of [tails, chains]) expect(Object.keys(found).toSorted()).toEqual(['grants', 'idp', 'notifier'])
       expect(intake).toEqual({ grants: none, idp: none, notifier: none })
       expect(Object.keys(followers)).toEqual(['grants', 'idp', 'notifier'])
-      expect(followers.grants).toEqual({ cascades: none })
+      expect(followers.grants).toEqual({ cascades: none, 'provider-roles': none })
       expect(deliveries).toEqual(expect.any(Object))
       expect(forgettings).toEqual({})
       const reasons = attention.filter((line: string) => line.includes('cannot be looked at'))

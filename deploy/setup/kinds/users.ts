@@ -13,7 +13,7 @@ export const person: Kind = {
   aggregate: 'user',
   // The address is the person's own from then on: set again, it would undo what they proved since, and stand for an
   // address that an organization alone vouched for.
-  atFirst: ['passwordFrom', 'email', 'isEmailVerified'],
+  atFirst: ['passwordFrom', 'passwordChangeRequired', 'email', 'isEmailVerified'],
   personal: true,
   read: (gateway, item) => readUser(gateway, item, 'human'),
   add: ({ organization, ids, wanted }, env) => ({
@@ -24,6 +24,7 @@ export const person: Kind = {
       profile: pick(wanted, profileFields),
       email: emailOf(wanted),
       ...passwordOf(wanted, env),
+      ...pick(wanted, ['passwordChangeRequired']),
     },
     organization,
   }),
