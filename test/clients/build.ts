@@ -19,7 +19,11 @@ export const elsewhere = process.env['ROSTER_TEST_CLIENTS'] ? '' : ' (skipped: n
  * which a test is skipped. What Maven compiles takes minutes.
  */
 export function unlessThereIs(...programs: string[]): string {
-  if (programs.includes('mvn') && elsewhere) return elsewhere
+  return (programs.includes('mvn') && elsewhere) || unlessThereAre(...programs)
+}
+
+/** As unlessThereIs, for what Maven fetches alone. */
+export function unlessThereAre(...programs: string[]): string {
   const folders = environment.PATH.split(':')
   const missing = programs.filter((program) => !folders.some((folder) => existsSync(join(folder, program))))
   if (missing.length > 0) return ` (skipped: there is no ${missing.join(', ')})`

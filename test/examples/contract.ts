@@ -1,5 +1,6 @@
 import { ApplicationServiceDefinition } from '#gen/roster/grants/v1/application_service'
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
+import { OrganizationDomainServiceDefinition } from '#gen/roster/grants/v1/organization_domain_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
 import { PermissionServiceDefinition } from '#gen/roster/grants/v1/permission_service'
 import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_member_service'
@@ -7,6 +8,8 @@ import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
 import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
+import { OrganizationProviderServiceDefinition } from '#gen/roster/idp/v1/organization_provider_service'
+import { ProviderServiceDefinition } from '#gen/roster/idp/v1/provider_service'
 import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
@@ -38,6 +41,7 @@ export const offeredServices = [
   SettingsServiceDefinition,
   InstanceServiceDefinition,
   OrganizationServiceDefinition,
+  OrganizationDomainServiceDefinition,
   ProjectServiceDefinition,
   ProjectMemberServiceDefinition,
   ApplicationServiceDefinition,
@@ -45,6 +49,8 @@ export const offeredServices = [
   PermissionServiceDefinition,
   IdentityProviderServiceDefinition,
   OrganizationIdentityProviderServiceDefinition,
+  ProviderServiceDefinition,
+  OrganizationProviderServiceDefinition,
   EventServiceDefinition,
   AuditServiceDefinition,
   WebhookServiceDefinition,

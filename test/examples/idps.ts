@@ -31,8 +31,19 @@ export const examples: Record<'oidc' | 'jwt' | 'oauth' | 'saml' | 'ldap', Exampl
     update: 'UpdateIDPOIDCConfig',
     config: 'oidc',
     type: 'IDP_TYPE_OIDC',
-    settings: { clientId: 'client', issuer: 'https://i.example', scopes: ['openid', 'email'] },
-    changes: { clientId: 'other', issuer: 'https://j.example', scopes: ['openid'] },
+    settings: {
+      clientId: 'client',
+      issuer: 'https://i.example',
+      scopes: ['openid', 'email'],
+      preset: 'IDP_PRESET_MICROSOFT',
+      tenants: { ids: ['11111111-2222-3333-4444-555555555555'] },
+    },
+    changes: {
+      clientId: 'other',
+      issuer: 'https://j.example',
+      scopes: ['openid'],
+      tenants: { ids: ['99999999-2222-3333-4444-555555555555'] },
+    },
     secret: 'clientSecret',
   },
   jwt: {
@@ -40,8 +51,20 @@ export const examples: Record<'oidc' | 'jwt' | 'oauth' | 'saml' | 'ldap', Exampl
     update: 'UpdateIDPJWTConfig',
     config: 'jwt',
     type: 'IDP_TYPE_JWT',
-    settings: { jwtEndpoint: endpoint('jwt'), issuer: 'i', keysEndpoint: endpoint('keys'), headerName: 'x-token' },
-    changes: { jwtEndpoint: endpoint('a'), issuer: 'j', keysEndpoint: endpoint('b'), headerName: 'x-other' },
+    settings: {
+      jwtEndpoint: endpoint('jwt'),
+      issuer: 'i',
+      keysEndpoint: endpoint('keys'),
+      headerName: 'x-token',
+      audience: 'roster',
+    },
+    changes: {
+      jwtEndpoint: endpoint('a'),
+      issuer: 'j',
+      keysEndpoint: endpoint('b'),
+      headerName: 'x-other',
+      audience: 'other',
+    },
   },
   oauth: {
     add: 'AddOAuthIDP',
@@ -122,7 +145,10 @@ export function addition({ settings, secret }: Example, name = unique('Provider'
 
 /** The name of an operation for the providers of an organization, by its name for those of the instance. */
 export function forOrganization(operation: Operation): Operation {
-  return operation.replace(/^(Add|Update|Deactivate|Reactivate|Remove|Get|Search|Test)/, '$1Organization') as Operation
+  return operation.replace(
+    /^(Add|Update|Deactivate|Reactivate|Remove|Replace|Get|Search|Set|Test|Try)/,
+    '$1Organization',
+  ) as Operation
 }
 
 /** The operations on one provider, each with a request that lacks only its id. */
@@ -135,5 +161,8 @@ export function ofOneProvider(name: string): [Operation, JsonObject][] {
     ['RemoveIDP', {}],
     ['GetIDP', {}],
     ['TestIdentityProvider', {}],
+    ['TryIdentityProvider', {}],
+    ['SetIDPClaims', { isAutoUpdate: true }],
+    ['SetIDPSessions', { logoutAtProvider: false }],
   ]
 }

@@ -31,6 +31,21 @@ export const organizationErrors: ErrorCase[] = [
       fields: ['domain'],
     }),
   ),
+  ...['x', 'x..example.com', '-x.example.com', 'x_y.example.com', '10.0.0.1', 'a@example.com', 'example.com/a'].map(
+    (domain) =>
+      fails('AddOrganizationDomain', invalid, `the domain is no domain: ${domain}`, () => ({ domain }), {
+        fields: ['domain'],
+      }),
+  ),
+  ...(['GetOrganizationDomain', 'VerifyOrganizationDomain', 'RemoveOrganizationDomain'] as const).map((operation) =>
+    fails(operation, notFound('ORGANIZATION_DOMAIN_NOT_FOUND'), 'the organization does not have the domain', () => ({
+      domain: 'unknown.example',
+    })),
+  ),
+  fails('ConfirmOrganizationDomain', notFound('ORGANIZATION_NOT_FOUND'), 'the organization is unknown', () => ({
+    orgId: 'unknown',
+    domain: 'unknown.example',
+  })),
   fails('SearchOrganizations', invalid, 'the limit is too high', () => ({ limit: 1001 }), { fields: ['limit'] }),
   fails(
     'SearchOrganizations',

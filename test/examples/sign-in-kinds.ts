@@ -42,6 +42,8 @@ const kinds = [
   ['setUpApp', 'set up app'],
   ['account', 'account'],
   ['removed', 'removed'],
+  ['createAccountWith', 'complete account'],
+  ['linkProvider', 'connect provider'],
   ['signInAgain', 'password'],
   ['chooseAccount', 'accounts'],
   ['noAccess', 'no access'],

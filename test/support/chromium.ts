@@ -6,7 +6,14 @@ const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
 /** Empty where the machine has Chromium. Otherwise the reason for which a test is skipped. */
 export const withoutChromium = existsSync(executablePath) ? '' : ' (skipped: there is no Chromium)'
 
-export function openChromium(): Promise<Browser> {
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+export function openChromium(more: string[] = []): Promise<Browser> {
+  const args = [
+    ...more,
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+  ]
   return chromium.launch({ executablePath, args })
 }

@@ -23,6 +23,8 @@ declare module 'oidc-provider' {
     findAccount(context: unknown, accountId: string): { accountId: string; claims(): object }
     interactions: { url(context: unknown, interaction: { uid: string }): string }
     issueRefreshToken(): boolean
+    jwks: { keys: object[] }
+    conformIdTokenClaims: boolean
     loadExistingGrant(context: { oidc: { client: Client; session: { accountId: string } } }): Promise<unknown>
     pkce: { required(context: unknown, client: Client): boolean }
     renderError(context: { body: string }): void
@@ -35,6 +37,12 @@ declare module 'oidc-provider' {
       save(): Promise<unknown>
     }
     callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
-    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
+    interactionFinished(
+      request: IncomingMessage,
+      response: ServerResponse,
+      result: object,
+      options?: object,
+    ): Promise<void>
+    Client: { prototype: { redirectUriAllowed(uri: string): boolean; compareClientSecret(sent: string): boolean } }
   }
 }

@@ -1,8 +1,9 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** Starts a name server that knows these texts by their names. It does not answer for the name `silent.example`. */
-export async function startTxtServer(texts: Record<string, string[]>) {
+/** Starts a name server that knows these texts by their names, or asks for them each time. It does not answer for the name `silent.example`. */
+export async function startTxtServer(known: Record<string, string[]> | ((name: string) => string[] | undefined)) {
+  const textsOf = typeof known === 'function' ? known : (name: string) => known[name]
   const server = createSocket('udp4')
   server.on('message', (query, { port, address }) => {
     const labels: string[] = []
@@ -11,21 +12,9 @@ export async function startTxtServer(texts: Record<string, string[]>) {
     const question = query.subarray(12, at + 5)
     const name = labels.join('.').toLowerCase()
     if (name.endsWith('silent.example')) return
-    const records = (texts[name] ?? []).map(recordOf)
-    const head = Buffer.from([
-      query[0]!,
-      query[1]!,
-      0x81,
-      texts[name] ? 0x80 : 0x83,
-      0,
-      1,
-      0,
-      records.length,
-      0,
-      0,
-      0,
-      0,
-    ])
+    const texts = textsOf(name)
+    const records = (texts ?? []).map(recordOf)
+    const head = Buffer.from([query[0]!, query[1]!, 0x81, texts ? 0x80 : 0x83, 0, 1, 0, records.length, 0, 0, 0, 0])
     server.send(Buffer.concat([head, question, ...records]), port, address)
   })
   server.bind(0, '127.0.0.1')

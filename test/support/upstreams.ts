@@ -9,7 +9,7 @@ export interface Upstream {
   stop(): Promise<void>
 }
 
-async function listen(answer: (url: string) => RequestListener): Promise<Upstream> {
+export async function listen(answer: (url: string) => RequestListener): Promise<Upstream> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -39,7 +39,7 @@ export async function startOidcProvider(client: { secret: string; redirectUri: s
           grant_types: ['authorization_code'],
         },
       ],
-      claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'] },
+      claims: { openid: ['sub'], profile: ['name', 'given_name', 'family_name'], email: ['email', 'email_verified'] },
       cookies: { keys: ['a key of the upstream'] },
       features: { devInteractions: { enabled: false } },
       renderError: (context) => void (context.body = 'an error'),
@@ -74,7 +74,7 @@ export const soundAnswers: Answers = {
     id_token_signing_alg_values_supported: ['RS256'],
     code_challenge_methods_supported: ['S256'],
     scopes_supported: ['openid', 'profile', 'email'],
-    claims_supported: ['sub', 'email', 'email_verified'],
+    claims_supported: ['sub', 'email', 'email_verified', 'given_name', 'family_name'],
   },
   '/keys': { keys: [{ kty: 'RSA', use: 'sig', n: 'AQAB', e: 'AQAB' }] },
   '/token': (response) => response.writeHead(400).end('{"error":"invalid_grant"}'),

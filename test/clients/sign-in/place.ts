@@ -14,12 +14,15 @@ import { startRecorder } from './recorder.ts'
 
 export type Place = Awaited<ReturnType<typeof openPlace>>
 
-/** What docs/sign-in.md has made when its pages begin: a Roster, a project, a role, and a person who has it. */
-export async function openPlace() {
+/**
+ * What docs/sign-in.md has made when its pages begin: a Roster, a project, a role, and a person who has it. `settings`: of that
+ * Roster.
+ */
+export async function openPlace(settings: Record<string, string> = {}) {
   const port = await freePort(0)
   const issuer = `http://localhost:${port}`
   // Libraries refresh what has less than a minute left: at once.
-  const house = await startOwnHouse({}, { PUBLIC_URL: issuer, PERSON_TOKEN_LIFETIME: '60' })
+  const house = await startOwnHouse({}, { PUBLIC_URL: issuer, PERSON_TOKEN_LIFETIME: '60', ...settings })
   const recorder = await startRecorder(port, house.url)
   const browser: Browser = await openChromium()
   const programs: ChildProcess[] = []

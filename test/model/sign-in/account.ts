@@ -4,6 +4,7 @@ import type { Shown } from '../../examples/sign-in.ts'
 import { readPage } from '../../examples/sign-in-kinds.ts'
 import { command, type SignInCommand } from './command.ts'
 import type { Place } from './place.ts'
+import { hasFirst } from './provider-rules.ts'
 import { isAlive, lacksFactor, maySignIn, type Model, people, type Session } from './rules.ts'
 
 const browser = fc.nat(1)
@@ -87,7 +88,11 @@ export const account: fc.Arbitrary<SignInCommand>[] = [endSession, ownAccount]
 /** Who is signed in, in a browser, if nobody else is. */
 function theOnly(model: Model, browser: number): Session | undefined {
   const [session, ...others] = people(model, model.browsers[browser]!)
-  return session && others.length === 0 && maySignIn(model.users[session.user]) && !lacksFactor(model, session)
+  return session &&
+    others.length === 0 &&
+    maySignIn(model.users[session.user]) &&
+    hasFirst(model, session) &&
+    !lacksFactor(model, session)
     ? session
     : undefined
 }

@@ -5,6 +5,7 @@ import type { Operation } from '../../examples/contract.ts'
 import { unique } from '../../examples/people.ts'
 import { command, type SignInCommand } from './command.ts'
 import type { Place } from './place.ts'
+import { allow, change } from './provider.ts'
 import { type Application, isAlive, lifetimes, type Name, type User } from './rules.ts'
 
 const user = fc.constantFrom<Name>('ada', 'bob')
@@ -21,12 +22,13 @@ const lock = command(
   }),
   {
     check: ({ users }, { user }) => !isRemoved(users[user]),
-    async run({ users, browsers }, { act, people }, { user, by }) {
+    async run({ users, browsers, provider }, { act, people }, { user, by }) {
       const known = users[user]
       await act(known.locked ? undone[known.lockedBy]! : by, { userId: people[user].userId })
       if (!known.locked) Object.assign(known, { lockedBy: by, signOuts: known.signOuts + 1 })
       known.locked = !known.locked
-      // With people their requests go.
+      // With people their requests go, and their links.
+      if (user === 'ada' && isRemoved(known)) provider.isLinked = false
       if (isRemoved(known))
         for (const browser of browsers)
           browser.pages = browser.pages.filter(({ request }) => request.session?.user !== user)
@@ -164,6 +166,30 @@ export const changePolicy = command('demand an app, or no longer', fc.constant({
   },
 })
 
+export const listProvider = command('list the provider, or no longer', fc.constant({}), {
+  check: ({ provider }) => provider.isThere,
+  run: (model, place) => change.list(model, place),
+})
+
+export const switchProvider = command('switch the provider off or on', fc.constant({}), {
+  check: ({ provider }) => provider.isThere,
+  run: (model, place) => change.switch(model, place),
+})
+
+const allowAtProvider = command(
+  'let newcomers of the provider in, or connect',
+  fc.record({ registers: fc.boolean(), connects: fc.constantFrom(true, true, false) }),
+  {
+    check: ({ provider }) => provider.isThere,
+    run: (model, place, allowed) => allow(model, place, allowed),
+  },
+)
+
+export const unlink = command('disconnect the provider', fc.constant({}), {
+  check: ({ users, provider }) => provider.isLinked && !isRemoved(users.ada),
+  run: (model, place) => change.unlink(model, place),
+})
+
 const wait = command('wait', fc.record({ seconds: fc.constantFrom(61, 61, 3660, 31 * 86_400) }), {
   async run(model, place, { seconds }) {
     if (!place.wait) return
@@ -185,5 +211,9 @@ export const changes: fc.Arbitrary<SignInCommand>[] = [
   changeApp,
   changeApp,
   changePolicy,
+  listProvider,
+  switchProvider,
+  allowAtProvider,
+  unlink,
   wait,
 ]

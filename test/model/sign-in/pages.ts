@@ -3,6 +3,8 @@ import { expect } from 'vitest'
 import { authorizePath, formOf, redirectUri, type Shown } from '../../examples/sign-in.ts'
 import { readPage } from '../../examples/sign-in-kinds.ts'
 import { command, type SignInCommand } from './command.ts'
+import { atProvider, change, mayHappen, meanwhile, press } from './provider.ts'
+import { isOffered, serves, tolerance } from './provider-rules.ts'
 import type { Place } from './place.ts'
 import {
   type Application,
@@ -17,6 +19,7 @@ import {
   type Page,
   people,
   type Request,
+  type Session,
   silently,
   standsOn,
 } from './rules.ts'
@@ -77,27 +80,26 @@ export const signIn = onPage(
         request.failed = true
         return void model.failures++
       }
-      let session = people(model, browser).find((each) => each.user === user)
-      const { signOuts, organizationClosings } = model.users[user]
-      if (!session) {
-        session = {
-          user,
-          began: model.tick,
-          checked: 0,
-          until: 0,
-          signOuts,
-          organizationClosings,
-          ended: false,
-          second: false,
-        }
-        browser.sessions = [...browser.sessions.filter((each) => each.user !== user), session]
-      }
-      Object.assign(session, { checked: model.tick, until: model.time + lifetimes.session })
+      const session = signedIn(model, browser, user)
+      session.checked = model.tick
+      session.first.password = true
       proceed(request, { session, choseAccount: true })
       request.proved = true
     },
   },
 )
+
+/** The session of a person in a browser, who has just signed in there. */
+function signedIn(model: Model, browser: Model['browsers'][number], user: Name): Session {
+  const { signOuts, organizationClosings } = model.users[user]
+  const known = people(model, browser).find((each) => each.user === user)
+  const first = { password: false, link: undefined }
+  const began = { user, began: model.tick, checked: 0, until: 0, ended: false, first, second: false }
+  const session = known ?? { ...began, signOuts, organizationClosings }
+  session.until = model.time + lifetimes.session
+  if (!known) browser.sessions = [...browser.sessions.filter((each) => each.user !== user), session]
+  return session
+}
 
 /** Whether the same code comes again, by the password of the person who got it. Undefined: nobody can tell. */
 function comesAgain(
@@ -124,6 +126,40 @@ export const chooseRecoveryCode = onPage(
     apply(model, index, { request }) {
       const { kind, session } = next(model, model.browsers[index]!, request)
       if (kind === 'app code' && !model.users[session!.user].needsApp) request.way = 'recovery code'
+    },
+  },
+)
+
+/** Ada presses the button of the provider, signs in there, and comes back; meanwhile somebody may change what counts. */
+export const signInByProvider = onPage(
+  'sign in by a provider',
+  ['sign in', 'password'],
+  { meanwhile },
+  {
+    check: (page, { meanwhile }, model) =>
+      isOffered(model, page) &&
+      model.provider.isLinked &&
+      mayHappen[meanwhile ?? 'nothing'](model) &&
+      !page.request.answer &&
+      model.time < page.request.until,
+    async go(model, place, { browser, meanwhile }, shown) {
+      const real = place.browsers[browser]!
+      const back = await atProvider(place, await press(real, shown, place.idpId), { sub: place.subjects.at(-1)! })
+      if (meanwhile) await change[meanwhile](model, place)
+      return real.visit(back)
+    },
+    apply(model, index, { request }) {
+      const { links, isLinked } = model.provider
+      const isLate = request.prompt === 'login' && model.time + model.before > tolerance
+      if (!serves(model) || !isLinked || isLate || !maySignIn(model.users.ada)) {
+        request.failed = true
+        return
+      }
+      const session = signedIn(model, model.browsers[index]!, 'ada')
+      // It says when only where it is asked.
+      if (request.prompt === 'login') session.checked = model.tick
+      session.first.link = links
+      proceed(request, { session, choseAccount: true })
     },
   },
 )
@@ -224,6 +260,8 @@ export const pages: fc.Arbitrary<SignInCommand>[] = [
   ...often,
   ...second,
   signIn,
+  signInByProvider,
+  signInByProvider,
   decide,
   choose,
   silent,
@@ -235,6 +273,8 @@ export const pages: fc.Arbitrary<SignInCommand>[] = [
 interface OnPage<Drawn> {
   check?(page: Page, drawn: Drawn, model: Model): boolean
   fill?(place: Place, drawn: Drawn, shown: Shown, page: Page): Record<string, string>
+  /** More than one form. It is done before `apply`, and may change the model. */
+  go?(model: Model, place: Place, drawn: Drawn & { browser: number }, shown: Shown): Promise<Shown>
   apply?(model: Model, browser: number, page: Page, drawn: Drawn): void
 }
 
@@ -243,7 +283,7 @@ function onPage<Drawn extends object>(
   name: string,
   kinds: string[] | undefined,
   drawn: { [Key in keyof Drawn]: fc.Arbitrary<Drawn[Key]> },
-  { check = () => true, fill, apply }: OnPage<Drawn>,
+  { check = () => true, fill, go, apply }: OnPage<Drawn>,
 ): fc.Arbitrary<SignInCommand> {
   const find = (model: Model, drawn: { browser: number; page: number }) =>
     model.browsers[drawn.browser]!.pages.filter(({ kind }) => kinds?.includes(kind) ?? true)[drawn.page]
@@ -263,9 +303,11 @@ function onPage<Drawn extends object>(
         if (again === undefined) return
         const real = place.browsers[drawn.browser]!
         const before = place.shown.get(seen)!
-        const shown = fill
-          ? await real.submit(before, fill(place, drawn, before, seen))
-          : await real.visit(formOf(before.body)!.action.replace(/\/(account|decision)$/, ''))
+        const shown = go
+          ? await go(model, place, drawn, before)
+          : fill
+            ? await real.submit(before, fill(place, drawn, before, seen))
+            : await real.visit(formOf(before.body)!.action.replace(/\/(account|decision)$/, ''))
         const isOpen = request.answer === undefined && model.time < request.until
         if (again) {
           const { code } = place.given.get(request.given!)!
@@ -337,7 +379,9 @@ function compare(
     expect([answer.searchParams.get('state'), answer.searchParams.get('iss')]).toEqual(['a state & more', place.url])
   } else if (request && shown.body.includes('<form')) {
     const sessions = people(model, browser).filter(({ user }) => mayCome(model, user, application))
-    const seen = { kind, request, sessions }
+    const seen = { kind, request, sessions, person: next.session?.user }
+    const button = `value="${place.idpId}"`
+    if (model.provider.isThere) expect([kind, shown.body.includes(button)]).toEqual([kind, isOffered(model, seen)])
     place.shown.set(seen, shown)
     browser.pages.unshift(seen)
   }
@@ -350,6 +394,7 @@ function compare(
     session,
     openid: scopes.includes('openid'),
     offline: scopes.includes('offline_access'),
+    first: { ...session.first },
     second: session.second,
     at: Date.now() / 1000 + model.time,
     stoodOn: standsOn(model, session.user, application),

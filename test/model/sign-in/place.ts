@@ -4,6 +4,8 @@ import type { Operation } from '../../examples/contract.ts'
 import { ok, profile, unique, uniqueEmail } from '../../examples/people.ts'
 import { openBrowser, redirectUri, type Shown } from '../../examples/sign-in.ts'
 import { call } from '../../e2e/clients/encodings.ts'
+import type { PeopleUpstream } from '../../support/people-upstream.ts'
+import { listing, newProvider } from './provider-rules.ts'
 import type { Application, Authorization, Model, Name, Page } from './rules.ts'
 
 /** The real things that a model stands for. */
@@ -20,6 +22,11 @@ export interface Place {
   browsers: ReturnType<typeof openBrowser>[]
   shown: WeakMap<Page, Shown>
   given: WeakMap<Authorization, { code: string; access?: string; refresh?: string; idToken?: string }>
+  /** A provider of Ada's organization, and who has been there whom her account was connected to. */
+  upstream: PeopleUpstream
+  idpId: string
+  idpName: string
+  subjects: string[]
   /** Where mails arrive. */
   mailbox: string | undefined
   /** Lets so many seconds pass. Undefined where others need the time as it is. */
@@ -31,10 +38,15 @@ export interface Place {
 /** Two people of two organizations, two applications and two browsers. */
 export async function setPlace(
   house: { url: string; token: string; mailbox: string | undefined } | undefined,
-  wait: Place['wait'],
-  before = 0,
+  {
+    upstream,
+    clientSecret,
+    wait,
+    before = 0,
+  }: Pick<Place, 'upstream' | 'wait'> & { clientSecret: string; before?: number },
 ): Promise<{ model: Model; real: Place }> {
-  const { url, adminToken, mailboxUrl } = inject('roster')
+  const { url, adminToken, mailboxUrl, house: shared } = inject('roster')
+  const isThere = house !== undefined || shared !== undefined
   const { token, mailbox, ...at } = house ?? { url, token: adminToken, mailbox: mailboxUrl }
   const act: Place['act'] = async (operation, request, organization) =>
     ok(await call(operation, request as never, { ...at, token, organization }))
@@ -59,10 +71,14 @@ export async function setPlace(
     }
     return { projectId, ...(await act('AddOIDCApplication', request, home)) } as ExampleApplication
   }
-  await act('UpdateLoginPolicy', { settings: { allowRegister: true } }, home)
+  const idpName = unique('Acme')
+  const oidc = { issuer: upstream.url, clientId: 'roster' }
+  const options = { isLinkingAllowed: true }
+  const request = { name: idpName, clientSecret, oidc, options }
+  const idpId = isThere ? (await act('AddOrganizationIdentityProvider', request, home)).idpId : ''
   const own = await addApplication({ firstParty: true }, { hasProjectCheck: false })
   const asking = await addApplication({}, { hasProjectCheck: true })
-  const real = {
+  const real: Place = {
     ...at,
     mailbox,
     act,
@@ -70,6 +86,10 @@ export async function setPlace(
     abroad,
     witnesses: { home: (await addPerson(home)).userId, abroad: (await addPerson(abroad)).userId },
     projectId: asking.projectId,
+    upstream,
+    idpId,
+    idpName,
+    subjects: [],
     people: { ada: await addPerson(home), bob: await addPerson(abroad) },
     applications: { own, asking },
     browsers: [openBrowser(at.url), openBrowser(at.url)],
@@ -78,10 +98,11 @@ export async function setPlace(
     wait,
     before,
   }
-  return { model: newModel(), real }
+  await act('UpdateLoginPolicy', listing(idpId, isThere), home)
+  return { model: newModel(before, isThere), real }
 }
 
-function newModel(): Model {
+function newModel(before: number, isThere: boolean): Model {
   const user = () => ({
     locked: false,
     lockedBy: '',
@@ -99,6 +120,8 @@ function newModel(): Model {
   return {
     tick: 0,
     time: 0,
+    before,
+    provider: newProvider(isThere),
     users: { ada: user(), bob: user() },
     applications: { own: application(), asking: application() },
     consents: { 'ada own': consent(), 'ada asking': consent(), 'bob own': consent(), 'bob asking': consent() },

@@ -1,5 +1,7 @@
 // What a reader of the contract expects of sign-in. It is small, and knows no code of Roster's.
 
+import { type FirstFactors, hasFirst, type Provider } from './provider-rules.ts'
+
 export type Name = 'ada' | 'bob'
 /** `own`: a first party of Ada's organization. `asking`: asks everybody, and its project lets Bob in by a grant alone. */
 export type Application = 'own' | 'asking'
@@ -7,14 +9,16 @@ export type Application = 'own' | 'asking'
 export interface Model {
   /** Rises with each command. */
   tick: number
-  /** In seconds. */
+  /** In seconds; and those that had passed when the case began. */
   time: number
+  before: number
   users: Record<Name, User>
   applications: Record<Application, { isOpen: boolean; closings: number; closedBy: string }>
   /** Given with scopes, or without one. */
   consents: Record<`${Name} ${Application}`, { given: boolean; scopes: string[]; withdrawals: number }>
   browsers: Browser[]
   authorizations: Authorization[]
+  provider: Provider
   /** Passwords that were wrong, or of somebody who may not sign in. */
   failures: number
 }
@@ -53,6 +57,7 @@ export interface Session {
   signOuts: number
   organizationClosings: number
   ended: boolean
+  first: FirstFactors
   /** A second factor was checked. */
   second: boolean
 }
@@ -85,6 +90,8 @@ export interface Page {
   request: Request
   /** Those that can be chosen. */
   sessions: Session[]
+  /** Whom the page asks alone. */
+  person: Name | undefined
 }
 
 export interface Authorization {
@@ -94,6 +101,7 @@ export interface Authorization {
   openid: boolean
   offline: boolean
   /** As its session was when it was given. */
+  first: FirstFactors
   second: boolean
   at: number
   stoodOn: string
@@ -150,6 +158,7 @@ export function next(model: Model, browser: Browser, request: Request): Next {
   if (!chosen) return { kind: asksName || failed || here.length === 0 ? 'sign in' : 'no access' }
   if (!able.includes(chosen)) return { kind: 'no access' }
   if (prompt === 'select_account' && !request.choseAccount) return { kind: 'accounts' }
+  if (!hasFirst(model, chosen)) return { kind: 'password', session: chosen }
   if (lacksFactor(model, chosen)) return { kind: factorPage(model, chosen, request), session: chosen }
   if (prompt === 'login' && chosen.checked < request.began) return { kind: 'password', session: chosen }
   const lacking = lackingScopes(model, chosen.user, request)
@@ -194,7 +203,7 @@ export function silently(model: Model, browser: Browser, application: Applicatio
   const asked = session ? [session] : here
   if (asked.some(({ user }) => !isKnown(model, user, application))) return { kind: 'answer', error: 'consent_required' }
   if (!session) return { kind: 'answer', error: 'login_required' }
-  if (lacksFactor(model, session)) return { kind: 'answer', error: 'login_required' }
+  if (!hasFirst(model, session) || lacksFactor(model, session)) return { kind: 'answer', error: 'login_required' }
   const lacking = lackingScopes(model, session.user, { application, scopes, prompt: 'none' } as Request)
   const left = scopes.filter((scope) => scope !== 'offline_access')
   if (lacking?.join() === 'offline_access') return { kind: 'answer', session, scopes: left }
@@ -216,10 +225,10 @@ export function standsOn(model: Model, user: Name, application: Application): st
 
 /** Whether what an application has of a person opens anything. */
 export function opens(model: Model, authorization: Authorization): boolean {
-  return stands(model, authorization) && !lacksFactor(model, authorization)
+  return stands(model, authorization) && hasFirst(model, authorization) && !lacksFactor(model, authorization)
 }
 
-/** Whether nothing has ended it: it may lack a factor now. A code needs its session; so does what is not offline. */
+/** Whether nothing has ended it: it may lack a factor, a first one too, now. A code needs its session; so does what is not offline. */
 export function stands(model: Model, authorization: Authorization): boolean {
   const { user, application, session, offline, stoodOn, ended, redeemed } = authorization
   const needsSession = redeemed === undefined || !offline
