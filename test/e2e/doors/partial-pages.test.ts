@@ -36,6 +36,7 @@ const others: Record<Exclude<Section, ''>, true> = {
   email: true,
   password: true,
   passkeys: true,
+  providers: true,
   authenticator: true,
   'recovery-codes': true,
   removal: true,

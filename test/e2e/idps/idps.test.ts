@@ -105,6 +105,19 @@ describe.each(over('grpc'))('over $encoding,', ({ call }) => {
       expect(await get(idpId)).toMatchObject({ state: 'IDP_STATE_ACTIVE' })
     })
 
+    test('has the claims that were set last, all of them, and what counts as two factors where its protocol says how', async () => {
+      const { idpId } = await added()
+      const claims = { mapping: { email: '/a/mail', nickName: '' }, secondFactor: { amr: ['mfa'], acr: ['phr'] } }
+      const { details } = ok(await ask('SetIDPClaims', { idpId, ...claims, isAutoUpdate: true }))
+      expect(ok(await ask('SetIDPClaims', { idpId, ...claims, isAutoUpdate: true })).details).toEqual(details)
+      expect(await get(idpId)).toMatchObject({ details, claims: { ...claims, isAutoUpdate: true } })
+      ok(await ask('SetIDPClaims', { idpId, mapping: { language: 'lang' } }))
+      expect((await get(idpId)).claims).toEqual({ mapping: { language: 'lang' } })
+      const { idpId: oauth } = await added(examples.oauth)
+      const refused = await ask('SetIDPClaims', { idpId: oauth, secondFactor: { amr: ['mfa'] } })
+      expect(factsOf(refused).fields).toEqual(['secondFactor'])
+    })
+
     test('that was removed is unknown to every operation, and its name is free', async () => {
       const { idpId, name } = await added()
       expect(await reasonOf(examples.oidc.add, addition(examples.oidc, name.toUpperCase()))).toBe('IDP_NAME_TAKEN')

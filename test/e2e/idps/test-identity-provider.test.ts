@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { admin, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { type Answers, soundAnswers, startHostileProvider, type Upstream } from '../../support/upstreams.ts'
 import { type CallOptions, factsOf } from '../clients/call.ts'
@@ -30,13 +30,17 @@ function answers(kept: string[]): Answers {
 }
 
 beforeAll(async () => {
-  owner = await newMember(await newOrganization(), ['ORG_OWNER'])
   ;[upstream, other] = await Promise.all([
     startHostileProvider(answers(secrets.upstream)),
     startHostileProvider(answers(secrets.other)),
   ])
 })
 afterAll(() => Promise.all([upstream?.stop(), other?.stop()]))
+// An owner has ten tests a minute.
+beforeEach(async () => {
+  owner = await newMember(await newOrganization(), ['ORG_OWNER'])
+  for (const kept of Object.values(secrets)) kept.length = 0
+})
 
 describe.skipIf(!house).each(over('grpc'))(`TestIdentityProvider over $encoding${why}`, ({ call }) => {
   const provider = () => ({ name: unique('Provider'), clientId: 'roster', issuer: upstream.url })
@@ -56,7 +60,7 @@ describe.skipIf(!house).each(over('grpc'))(`TestIdentityProvider over $encoding$
     const [clientSecret, ofInstance] = [unique('idp-secret'), unique('idp-secret')]
     const { idpId } = ok(await call('AddOrganizationOIDCIDP', { ...provider(), clientSecret }, owner))
     const answer = ok(await call('TestOrganizationIdentityProvider', { idpId }, owner))
-    expect(resultsOf(answer)).toEqual({ SIGN_IN: 'DOUBTFUL', ...sound })
+    expect(resultsOf(answer)).toEqual({ SIGN_IN: 'PASSED', ...sound })
     expect(answer.redirectUri).toBe(`${publicUrl}/ui/login/idps/${idpId}/callback`)
     const { idpId: instances } = ok(await call('AddOIDCIDP', { ...provider(), clientSecret: ofInstance }, admin()))
     expect(resultsOf(ok(await call('TestIdentityProvider', { idpId: instances }, admin())))).toMatchObject(sound)
@@ -77,6 +81,22 @@ describe.skipIf(!house).each(over('grpc'))(`TestIdentityProvider over $encoding$
     ok(await call('UpdateOrganizationIDPOIDCConfig', { idpId, clientSecret: next }, owner))
     expect(resultsOf(ok(await call('TestOrganizationIdentityProvider', { idpId }, owner)))).toMatchObject(sound)
     expect(secrets.other).toEqual([`roster:${next}`])
+  })
+
+  test('sends no secret that would buy tokens of people for another address of users', async () => {
+    const clientSecret = unique('idp-secret')
+    const endpoints = { authorizationEndpoint: `${upstream.url}/authorize`, tokenEndpoint: `${upstream.url}/token` }
+    const settings = { name: unique('Provider'), clientId: 'roster', clientSecret, idAttribute: 'sub' }
+    const userEndpoint = `${upstream.url}/userinfo`
+    const { idpId } = ok(await call('AddOrganizationOAuthIDP', { ...settings, ...endpoints, userEndpoint }, owner))
+    const client = async () => resultsOf(ok(await call('TestOrganizationIdentityProvider', { idpId }, owner)))['CLIENT']
+    expect(await client()).toBe('PASSED')
+    ok(await call('UpdateOrganizationIDPOAuthConfig', { idpId, userEndpoint: `${other.url}/userinfo` }, owner))
+    secrets.upstream.length = 0
+    expect(await client()).toBe('FAULTY')
+    expect([...secrets.upstream, ...secrets.other]).toEqual([])
+    ok(await call('UpdateOrganizationIDPOAuthConfig', { idpId, clientSecret }, owner))
+    expect(await client()).toBe('PASSED')
   })
 
   test('is refused to an owner who asks too often, and to nobody else', async () => {

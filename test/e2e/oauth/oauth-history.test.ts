@@ -206,7 +206,7 @@ describe('documents', () => {
           'authorization_code',
           'refresh_token',
         ],
-        scopes_supported: ['openid', 'profile', 'email', 'roles', 'offline_access'],
+        scopes_supported: ['openid', 'profile', 'email', 'roles', 'offline_access', 'urn:roster:provider_tokens'],
         prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
         code_challenge_methods_supported: ['S256'],
         acr_values_supported: ['urn:roster:acr:1', 'urn:roster:acr:2', 'phr'],

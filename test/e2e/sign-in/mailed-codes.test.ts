@@ -68,7 +68,7 @@ describe.skipIf(!hasMailbox())(`a code by mail${mailbox}`, () => {
         ],
         ['session.factor.challenged', { userId, kind: 'otp-email' }],
         ['session.factor.rejected', { userId, kind: 'otp-email' }],
-        ['session.factor.checked', { ...checked, kind: 'otp-email' }],
+        ['session.factor.checked', { ...checked, kind: 'otp-email', counted: [] }],
       ])
   })
 

@@ -7,6 +7,7 @@ import { commands } from '../../model/sign-in/commands.ts'
 import { setPlace } from '../../model/sign-in/place.ts'
 import { expectUse } from '../../model/sign-in/tokens.ts'
 import { isLong, isSecondTier } from '../../support/long.ts'
+import { type PeopleUpstream, startPeopleUpstream } from '../../support/people-upstream.ts'
 import { shiftClock } from '../../support/shift-clock.ts'
 import { startOwnHouse } from '../own-house.ts'
 
@@ -14,17 +15,22 @@ import { startOwnHouse } from '../own-house.ts'
 const isOwn = isSecondTier && inject('roster').house !== undefined
 const seed = Number(process.env['ROSTER_MODEL_SEED'] ?? 5)
 
+const clientSecret = 'a secret of both'
+let upstream: PeopleUpstream | undefined
 let house: Awaited<ReturnType<typeof startOwnHouse>> | undefined
 let sql: postgres.Sql | undefined
 let url = ''
 beforeAll(async () => {
+  // The provider that people come by is of this process.
+  upstream = await startPeopleUpstream(clientSecret)
   if (!isOwn) return
   const PORT = String(await freePort(0))
   url = `http://localhost:${PORT}`
-  house = await startOwnHouse({}, { PORT, PUBLIC_URL: url })
+  house = await startOwnHouse({}, { PORT, PUBLIC_URL: url, IDP_ALLOW_PRIVATE: '127.0.0.1' })
   sql = postgres(house.servers.databaseUrl, { max: 1, onnotice: () => {} })
 }, 120_000)
 afterAll(async () => {
+  await upstream?.stop()
   await sql?.end()
   await house?.stop()
 })
@@ -47,11 +53,12 @@ test(
           passed = before + seconds
           await shiftClock(sql as never, `${passed} seconds`, 'roster_users')
         }
-        const began = await setPlace(
-          house && { ...house.machine, url, mailbox: house.servers.mailboxUrl },
-          sql && wait,
+        const began = await setPlace(house && { ...house.machine, url, mailbox: house.servers.mailboxUrl }, {
+          upstream: upstream!,
+          clientSecret,
+          wait: sql && wait,
           before,
-        )
+        })
         await fc.asyncModelRun(() => began, chosen)
         const { model, real } = began
         for (const each of model.authorizations) if (each.redeemed !== undefined) await expectUse(model, real, each)

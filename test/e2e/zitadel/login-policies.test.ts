@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { admin, newMember, newOrganization, ok } from '../../examples/people.ts'
 import { call } from '../clients/encodings.ts'
 import { startOwnHouse } from '../own-house.ts'
@@ -78,9 +78,7 @@ test('what it sets is what holds', async () => {
 
 test.each<[string, () => object, object]>([
   ['allowUsernamePassword', () => ({ allowUsernamePassword: false }), {}],
-  ['allowExternalIdp', () => ({ allowExternalIdp: true }), {}],
   ['ignoreUnknownUsernames', () => ({ ignoreUnknownUsernames: false }), {}],
-  ['allowDomainDiscovery', () => ({ allowDomainDiscovery: true }), {}],
   ['disableLoginWithEmail', () => ({ disableLoginWithEmail: true }), {}],
   ['forceMfaLocalOnly', () => ({ forceMfaLocalOnly: true }), {}],
   ['defaultRedirectUri', () => ({ defaultRedirectUri: 'localhost:8080' }), {}],
@@ -92,12 +90,55 @@ test.each<[string, () => object, object]>([
   ['secondFactors[0]', () => ({}), { secondFactors: [4] }],
   ['multiFactors', () => ({}), { multiFactors: [] }],
   ['multiFactors', () => ({ passwordlessType: 0 }), {}],
-  ['idps', () => ({ idps: [{ idpId: 'x', ownerType: 1 }] }), {}],
+  [
+    'idps',
+    () => ({
+      idps: [
+        { idpId: 'x', ownerType: 1 },
+        { idpId: 'x', ownerType: 1 },
+      ],
+    }),
+    {},
+  ],
 ])('a policy that Roster cannot keep is refused by its field: %s', async (field, policy, more) => {
   const { create, read } = await newPolicies()
   const state = { ...policyState(), ...more, policy: { ...policyState().policy, ...policy() } }
   expect(await fieldsOf(create(state))).toContain(field)
   expect(await read()).toBeUndefined()
+})
+
+test('its providers are those that people sign in by, until it allows none; a list keeps them', async () => {
+  const { owner, clients } = await newPolicies()
+  const { management: api } = clients
+  const provider = (name: string) => ({ name, clientId: 'c', clientSecret: 's', providerOptions: {} })
+  const [one, other] = await Promise.all(
+    ['one', 'other'].map(async (name) => (await api['addGoogleProvider']!(provider(name))).id as string),
+  )
+  const { policy, secondFactors, multiFactors } = policyState()
+  await api['addCustomLoginPolicy']!({ ...policy, secondFactors, multiFactors, idps: [{ idpId: one, ownerType: 2 }] })
+  const holding = () => call('GetLoginPolicy', {}, owner).then((answer) => ok(answer).policy)
+  const holds = (idpIds: string[]) =>
+    vi.waitFor(async () => expect((await holding()).identityProviders ?? []).toEqual(idpIds), { timeout: 10_000 })
+  await holds([one!])
+  for (const idpId of [other, other]) await api['addIDPToLoginPolicy']!({ idpId, ownerType: 2 })
+  await holds([one!, other!])
+  const { result } = await api['listLoginPolicyIDPs']!({})
+  expect(result).toMatchObject([
+    { idpId: one, idpName: 'one' },
+    { idpId: other, idpName: 'other' },
+  ])
+  await api['updateCustomLoginPolicy']!({ ...policy, allowExternalIdp: false })
+  await holds([])
+  expect((await holding()).allowExternalIdp).toBeFalsy()
+  await api['updateCustomLoginPolicy']!(policy)
+  await holds([one!, other!])
+  for (const idpId of [one, one]) await api['removeIDPFromLoginPolicy']!({ idpId })
+  await holds([other!])
+  for (let at = 1; at < 20; at++) await api['addIDPToLoginPolicy']!({ idpId: `any-${at}`, ownerType: 2 })
+  expect(await fieldsOf(api['addIDPToLoginPolicy']!({ idpId: 'one-too-many' }))).toContain('idpId')
+  expect(await fieldsOf(api['addIDPToLoginPolicy']!({}))).toContain('idpId')
+  ok(await call('ChangeLoginPolicyProviders', { change: { removeIdpId: other! } }, owner))
+  expect(ok(await call('GetCustomLoginPolicy', {}, owner)).policy.identityProviders).toHaveLength(19)
 })
 
 test('where people sign in with codes by mail, it says so, and neither ends nor begins that', async () => {
@@ -147,9 +188,12 @@ test.skipIf(byUrl)('the same of the instance in Roster’s words', async () => {
       machine,
     ),
   )
+  const change = { addIdpId: '123456789012345678' }
+  ok(await call('ChangeInstanceLoginPolicyProviders', { change }, machine))
   const { policy } = ok(await call('GetInstanceCustomLoginPolicy', {}, machine))
   expect(policy.settings).toMatchObject(settings)
   expect(policy.secondFactors).not.toContain('SECOND_FACTOR_TYPE_U2F')
+  expect(policy.identityProviders).toContainEqual({ idpId: change.addIdpId })
 })
 
 test.skipIf(byUrl)('Terraform sets the lockout of the instance, which organizations only tighten', async () => {

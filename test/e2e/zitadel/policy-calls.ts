@@ -42,7 +42,11 @@ export const policyCalls: Call[] = [
     await management['updateCustomLoginPolicy']!(settings({ passwordlessType: 0 })())
     expect(await management['removeMultiFactorFromLoginPolicy']!({ type: 1 })).toMatchObject(done)
   }),
-  step('management', 'listLoginPolicyIDPs', empty, result([])),
+  step('management', 'addIDPToLoginPolicy', ({ idpId }) => ({ idpId, ownerType: 1 })),
+  step('management', 'listLoginPolicyIDPs', empty, (answer, { idpId }) =>
+    expect(answer.result.map((one: { idpId: string }) => one.idpId)).toEqual([idpId]),
+  ),
+  step('management', 'removeIDPFromLoginPolicy', ({ idpId }) => ({ idpId })),
   step('management', 'resetLoginPolicyToDefault', empty),
   step(
     'management',
@@ -58,7 +62,7 @@ export const policyCalls: Call[] = [
   ),
   step('admin', 'listLoginPolicySecondFactors', empty, (answer) => expect(answer.result).toContain(1)),
   step('admin', 'listLoginPolicyMultiFactors', empty, (answer) => expect(answer.result.length).toBeLessThan(2)),
-  step('admin', 'listLoginPolicyIDPs', empty, result([])),
+  step('admin', 'listLoginPolicyIDPs', empty, (answer) => expect(Array.isArray(answer.result)).toBe(true)),
   step('management', 'addCustomLockoutPolicy', () => ({ maxPasswordAttempts: 10, maxOtpAttempts: 0 })),
   step('management', 'updateCustomLockoutPolicy', () => ({ maxPasswordAttempts: 0 })),
   step('management', 'getLockoutPolicy', empty, lockout({ isDefault: false, maxPasswordAttempts: 0 })),

@@ -1,7 +1,8 @@
 import { beforeAll, expect, inject, test } from 'vitest'
 import { newOrganization } from '../../examples/people.ts'
 import { kinds } from './clients.ts'
-import { type Place, terraformKinds } from './terraform-kinds.ts'
+import type { Place } from './terraform-kind.ts'
+import { terraformKinds } from './terraform-kinds.ts'
 
 const { url, adminToken } = inject('roster')
 let place: Place
@@ -21,8 +22,9 @@ beforeAll(async () => {
 // https://github.com/zitadel/terraform-provider-zitadel: docs/terraform.md has what the provider itself does.
 test.each(terraformKinds)(
   'Terraform creates $kind, reads it without a difference, changes and removes it',
-  async ({ create, read, created, update, updated, remove }) => {
+  async ({ create, read, created, update, updated, remove, importedById }) => {
     const id = await create(place)
+    if (importedById) expect(id).toMatch(/^\d{18}$/)
     expect(await read(place, id)).toMatchObject(created)
     if (update) {
       await update(place, id)

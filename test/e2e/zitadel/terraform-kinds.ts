@@ -1,43 +1,10 @@
 import { expect } from 'vitest'
 import { unique, uniqueEmail } from '../../examples/people.ts'
-import type { Clients } from './clients.ts'
+import { found } from './terraform-found.ts'
+import type { Place, TerraformKind } from './terraform-kind.ts'
+import { terraformProviders } from './terraform-providers.ts'
 
-/** Where the objects are. `in` has the clients act in an organization, as the provider does for each kind. */
-export interface Place {
-  in(organization: string): Clients
-  organization: string
-  guest: string
-  project: string
-  machine: string
-}
-
-/**
- * The calls of a kind of ZITADEL's Terraform provider, in the order in which it makes them, with the fields that it
- * always sends. `read` gives what its state has, or undefined where it drops the object from the state.
- */
-export interface TerraformKind {
-  kind: string
-  create(place: Place): Promise<string>
-  read(place: Place, id: string): Promise<object | undefined>
-  /** What a read gives after the creation, and after the update. */
-  created: object
-  update?(place: Place, id: string): Promise<unknown>
-  updated?: object
-  remove(place: Place, id: string): Promise<unknown>
-}
-
-const notFound = 5
 const unimplemented = 12
-
-// It drops what is not found, and stops at any other error.
-const found = (answer: Promise<any>, field: string): Promise<object | undefined> =>
-  answer.then(
-    (message) => message[field],
-    (error: { code?: number }) => {
-      if (error.code !== notFound) throw error
-      return undefined
-    },
-  )
 
 /** A method of ZITADEL's version 2, and the older one that it falls back to where the server does not have that. */
 async function orLegacy(newer: (() => Promise<unknown>) | undefined, legacy: () => Promise<unknown>): Promise<unknown> {
@@ -96,6 +63,24 @@ export const terraformKinds: TerraformKind[] = [
       orLegacy((place.in('').org as any).deleteOrganization?.bind(undefined, { organizationId: id }), () =>
         (place.in('').admin as any).removeOrg({ orgId: id }),
       ),
+  },
+  {
+    kind: 'zitadel_domain',
+    async create(place) {
+      const domain = `${unique('tf')}.example`
+      await api(place)['addOrgDomain']({ domain })
+      return domain
+    },
+    read: (place, name) =>
+      only(api(place)['listOrgDomains']({ queries: [{ query: { case: 'domainNameQuery', value: { name } } }] })),
+    created: { isVerified: false, isPrimary: false },
+    update: (place, domain) => api(place)['setPrimaryOrgDomain']({ domain }),
+    updated: { isVerified: false, isPrimary: true },
+    async remove(place, domain) {
+      // Another verified one below the provider's host would become the primary one.
+      await api(place)['listOrgDomains']({})
+      await api(place)['removeOrgDomain']({ domain })
+    },
   },
   {
     kind: 'zitadel_project',
@@ -287,6 +272,7 @@ export const terraformKinds: TerraformKind[] = [
     read: (place, keyId) => found(api(place)['getMachineKeyByIDs']({ userId: place.machine, keyId }), 'key'),
     created: { type: 1, expirationDate: tomorrow },
     remove: (place, keyId) => api(place)['removeMachineKey']({ userId: place.machine, keyId }),
+    importedById: true,
   },
   {
     kind: 'zitadel_personal_access_token',
@@ -296,8 +282,35 @@ export const terraformKinds: TerraformKind[] = [
       found(api(place)['getPersonalAccessTokenByIDs']({ userId: place.machine, tokenId }), 'token'),
     created: { expirationDate: tomorrow },
     remove: (place, tokenId) => api(place)['removePersonalAccessToken']({ userId: place.machine, tokenId }),
+    importedById: true,
   },
+  {
+    kind: 'zitadel_org_idp_jwt',
+    create: async (place) => (await api(place)['addOrgJWTIDP'](jwtProvider('jwt'))).idpId,
+    read: (place, id) => found(api(place)['getOrgIDPByID']({ id }), 'idp'),
+    created: { name: 'jwt' },
+    async update(place, idpId) {
+      await api(place)['updateOrgIDP']({ ...jwtProvider('jwt2'), idpId })
+      await api(place)['updateOrgIDPJWTConfig']({ ...jwtProvider('jwt2'), idpId })
+    },
+    updated: { name: 'jwt2' },
+    remove: (place, idpId) => api(place)['removeOrgIDP']({ idpId }),
+    importedById: true,
+  },
+  ...terraformProviders,
 ]
+
+function jwtProvider(name: string): object {
+  return {
+    name,
+    stylingType: 0,
+    jwtEndpoint: 'https://idp.example.com/jwt',
+    issuer: 'https://idp.example.com',
+    keysEndpoint: 'https://idp.example.com/keys',
+    headerName: 'x-auth-token',
+    autoRegister: false,
+  }
+}
 
 function human(givenName: string, isVerified: boolean): object {
   const profile = { givenName, familyName: 'L', nickName: 'N', displayName: 'F L', preferredLanguage: 'de', gender: 2 }

@@ -15,7 +15,7 @@ export const policyState = (): PolicyState => ({
   policy: {
     allowUsernamePassword: true,
     allowRegister: true,
-    allowExternalIdp: false,
+    allowExternalIdp: true,
     forceMfa: true,
     passwordlessType: 1,
     hidePasswordReset: true,
@@ -33,7 +33,7 @@ export const policyState = (): PolicyState => ({
   },
   secondFactors: [1, 2],
   multiFactors: [1],
-  idps: [],
+  idps: ['123456789012345678'],
 })
 
 /** The other value of all that may have one. */
@@ -42,6 +42,7 @@ export const changedState = (): PolicyState => ({
   policy: {
     ...policyState().policy,
     allowRegister: false,
+    allowExternalIdp: false,
     forceMfa: false,
     passwordlessType: 0,
     hidePasswordReset: false,
@@ -55,13 +56,14 @@ export const changedState = (): PolicyState => ({
   },
   secondFactors: [2, 3],
   multiFactors: [],
+  idps: ['234567890123456789', '345678901234567890'],
 })
 
 async function lists(api: Service): Promise<Omit<PolicyState, 'policy'>> {
   return {
     secondFactors: (await api['listLoginPolicySecondFactors']!({})).result,
     multiFactors: (await api['listLoginPolicyMultiFactors']!({})).result,
-    idps: (await api['listLoginPolicyIDPs']!({})).result,
+    idps: (await api['listLoginPolicyIDPs']!({})).result.map(({ idpId }: { idpId: string }) => idpId),
   }
 }
 
@@ -97,12 +99,24 @@ async function changeLists(api: Service, former: PolicyState, state: PolicyState
     for (const type of former[list].filter((one) => !state[list].includes(one)))
       await api[`remove${name}FactorFromLoginPolicy`]!({ type })
   }
+  await addProviders(api, former, state)
+  for (const idpId of former.idps.filter((one) => !state.idps.includes(one)))
+    await api['removeIDPFromLoginPolicy']!({ idpId })
+}
+
+// It asks first who has the provider, and falls back where nobody has it.
+async function addProviders(api: Service, former: Pick<PolicyState, 'idps'>, { idps }: PolicyState): Promise<void> {
+  for (const idpId of idps.filter((one) => !former.idps.includes(one)))
+    await api['addIDPToLoginPolicy']!({ idpId, ownerType: 1 })
 }
 
 /** The calls of `zitadel_login_policy`, in the order in which the provider makes them. */
 export const organizationPolicy = ({ management: api }: Clients) => ({
-  create: ({ policy, secondFactors, multiFactors }: PolicyState): Promise<unknown> =>
-    api['addCustomLoginPolicy']!({ ...policy, secondFactors, multiFactors }),
+  async create(state: PolicyState): Promise<void> {
+    const { policy, secondFactors, multiFactors } = state
+    await api['addCustomLoginPolicy']!({ ...policy, secondFactors, multiFactors })
+    await addProviders(api, { idps: [] }, state)
+  },
   async read() {
     const found = await read(api)
     return found?.isDefault ? undefined : found

@@ -7,13 +7,14 @@ import { call } from '../clients/encodings.ts'
 import { fiveCalls, projectCalls } from './calls.ts'
 import { lifeCalls } from './life-calls.ts'
 import { policyCalls } from './policy-calls.ts'
+import { providerCalls } from './provider-calls.ts'
 import { signInCalls } from './sign-in-calls.ts'
 import type { Call, World } from './step.ts'
 import { type ClientKind, kinds } from './clients.ts'
 import { type Result, tableOf } from './table.ts'
 
 const { url, adminToken } = inject('roster')
-const calls = [...projectCalls, ...fiveCalls, ...lifeCalls, ...signInCalls, ...policyCalls]
+const calls = [...projectCalls, ...fiveCalls, ...lifeCalls, ...signInCalls, ...policyCalls, ...providerCalls]
 const results = new Map<string, Result>()
 const nameOf = ({ client, protocol }: ClientKind, { service, method }: Call) =>
   [client, protocol, service, method].join()
@@ -48,7 +49,7 @@ describe.each(kinds)('$client over $protocol', (kind) => {
 test('docs/migrating-from-zitadel.md has the table of these results', () => {
   const table = tableOf(
     kinds,
-    [...fiveCalls, ...projectCalls, ...lifeCalls, ...signInCalls, ...policyCalls],
+    [...fiveCalls, ...projectCalls, ...lifeCalls, ...signInCalls, ...policyCalls, ...providerCalls],
     (kind, one) => results.get(nameOf(kind, one))!,
   )
   expectPart('migrating-from-zitadel.md', 'clients', table)

@@ -18,7 +18,7 @@ import {
   CreateUserResponseSchema,
   SetEmailRequestSchema,
 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { admin, getUser, newMember, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { call } from '../clients/encodings.ts'
 import { factsOf } from '../clients/call.ts'
@@ -61,6 +61,20 @@ const human = (userName: string) => ({
 const isFree = async (userName: string) => ok(await call('IsUserUnique', { userName }, admin(home))).isUnique === true
 
 describe.each(fewerOf(1, ways))('a request in ZITADEL’s words over %s:', (_, send: Send) => {
+  test('an organization keeps the id that is chosen for it, by the field of the newest clients and by the former one', async () => {
+    for (const number of [4, 3]) {
+      const [orgId, name] = [unique('chosen'), unique('Organization')]
+      const bytes = Buffer.concat([field(1, name), field(number, orgId)])
+      const sent = await send(
+        '/zitadel.org.v2.OrganizationService/AddOrganization',
+        bytes,
+        by(inject('roster').adminToken),
+      )
+      expect(facts(sent).code).toBe(0)
+      expect(ok(await call('GetOrganization', { orgId }, admin())).organization).toMatchObject({ id: orgId, name })
+    }
+  })
+
   test('a field that Roster has no equal for is refused by name, and nothing is done', async () => {
     const userName = unique('human')
     const bytes = bytesOf(AddHumanV1, { ...human(userName), phone: { phone: '+41' } })
