@@ -54,6 +54,8 @@ export const secondTier = [
   'test/e2e/events/{event-limits,late-commits}.test.ts',
   'test/e2e/organizations/{last-owner-mix,members}.test.ts',
   'test/e2e/secrets/secrets.test.ts',
+  // Providers that lie, in a hundred ways, and slowly.
+  'test/e2e/idps/hostile-{provider,transport}.test.ts',
   'test/e2e/users/{erasure,user-removal}.test.ts',
   'test/e2e/doors/pages.test.ts',
   'test/e2e/explain/agreement.test.ts',

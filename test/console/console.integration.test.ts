@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callJson } from '../e2e/clients/json.ts'
+import { behindProxy } from './behind-proxy.ts'
 import { clock } from './clock.ts'
 import { reasonOf, statusOverHttp2 } from './console-browser.ts'
 import { me, ownOrganization } from './console-house.ts'
@@ -9,7 +10,7 @@ import { signingIn } from './sign-in.ts'
 import { ada, browser, enter, house, session, setStage } from './stage.ts'
 
 // One Roster serves all these files. The clock comes last, since it does not go back.
-beforeAll(setStage)
+beforeAll(setStage, 120_000)
 afterAll(() => house?.stop())
 
 signingIn()
@@ -142,4 +143,5 @@ describe('what a call needs:', () => {
 })
 
 ends()
+behindProxy()
 clock()

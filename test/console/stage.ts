@@ -1,3 +1,5 @@
+import { withoutChromium } from '#test/support/chromium'
+import { buildConsole } from '../../console/build/build.ts'
 import { startConsoleHouse, type ConsoleHouse, type Person } from './console-house.ts'
 import type { ConsoleBrowser } from './console-browser.ts'
 
@@ -9,6 +11,7 @@ export let browser: ConsoleBrowser
 export let session: string
 
 export async function setStage(): Promise<void> {
+  if (!withoutChromium) await buildConsole()
   // Sessions last longer than the console keeps anybody.
   house = await startConsoleHouse({ SESSION_LIFETIME: String(30 * 86_400) })
   ada = await house.newPerson()

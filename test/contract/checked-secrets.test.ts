@@ -8,6 +8,9 @@ const harmless = [
   ...['AddOAuthIDP', 'AddOIDCIDP', 'UpdateIDPOAuthConfig', 'UpdateIDPOIDCConfig'].map(
     (name) => `idp.v1.${name}Request.client_secret`,
   ),
+  ...['AddIdentityProvider', 'ReplaceIdentityProvider'].map((name) => `idp.v1.${name}Request.client_secret`),
+  // It was made a moment ago, and proves nothing without the answer.
+  'idp.v1.BeginProviderSignInRequest.code_verifier',
   'users.v1.AddHumanUserRequest.password',
   'users.v1.AuthenticateRequest.token_hash',
   'users.v1.ExplainTokenRequest.token',

@@ -28,8 +28,10 @@ const harmless: Record<string, string[]> = {
   ],
   'It makes something that nobody can sign in by yet.': [
     ...of('grants.v1.OrganizationService', 'AddOrganization'),
+    // It has no effect until it is verified.
+    ...of('grants.v1.OrganizationDomainService', 'AddOrganizationDomain'),
     ...of('grants.v1.ProjectService', 'AddProject'),
-    ...of('users.v1.UserService', 'AddMachineUser'),
+    ...of('users.v1.UserService', 'AddMachineUser', 'StartIdentityProviderIntent'),
   ],
   'It changes names, and settings that hand out nothing.': [
     ...of('grants.v1.OrganizationService', 'UpdateOrganization'),
@@ -38,8 +40,12 @@ const harmless: Record<string, string[]> = {
   'It sends again where a danger had it sent before, or sends no secret.': [
     ...of('notifier.v1.DeliveryService', 'ReplayDelivery', 'ReplayFailedDeliveries'),
     ...of('notifier.v1.MailService', 'TestMail'),
-    ...of('idp.v1.IdentityProviderService', 'TestIdentityProvider'),
-    ...of('idp.v1.OrganizationIdentityProviderService', 'TestOrganizationIdentityProvider'),
+    ...of('idp.v1.IdentityProviderService', 'TestIdentityProvider', 'TryIdentityProvider'),
+    ...of(
+      'idp.v1.OrganizationIdentityProviderService',
+      'TestOrganizationIdentityProvider',
+      'TryOrganizationIdentityProvider',
+    ),
     ...of('users.v1.UserService', 'ResendInviteCode', 'ResendMail'),
   ],
   'It asks for a proof of its own: the password, the code of a link, or a session that is none of the console.': [

@@ -31,6 +31,8 @@ const others = new Set([
   'project_owner_id',
   'hinted_user_id',
   'inviter_id',
+  // Of what one operation begins, and others finish.
+  'idp_intent_id',
 ])
 
 /** Fields of other names, with none of these beside them, and why. */
@@ -39,12 +41,19 @@ const exceptions: Record<string, string> = {
   'grants.v1.ApplicationRefusal.refusal_id': 'no operation takes it',
   'grants.v1.ExplainedEvent.id': 'as of Event',
   'grants.v1.Ground.id': 'of a membership, a user grant or a project grant',
+  'idp.v1.AppleKey.team_id': "Apple's, of a developer",
+  'idp.v1.AppleProvider.team_id': "Apple's, of a developer",
+  'idp.v1.MicrosoftTenant.tenant_id': "Microsoft's, of a directory",
+  'idp.v1.TenantList.ids': "Microsoft's, of directories",
   'object.v1.BulkDone.id': 'of whatever the bulk is about',
   'users.v1.AuthRequest.hint_user_id': "ZITADEL's message",
   'users.v1.AuthRequest.id': "ZITADEL's message, whose id came with the address of the page",
   'users.v1.GetGeneralSettingsResponse.default_org_id': "ZITADEL's message",
+  'users.v1.LoginPolicyProvidersChange.add_idp_id': 'one of two that say what happens',
+  'users.v1.LoginPolicyProvidersChange.remove_idp_id': 'one of two that say what happens',
   'users.v1.Passkey.id': "ZITADEL's message",
   'users.v1.PasskeyRegistrationCode.id': "ZITADEL's message",
+  'users.v1.RemoveIDPLinkRequest.linked_user_id': "ZITADEL's message",
   'users.v1.SignInRecord.id': 'no operation takes it',
   'users.v1.TrustedBrowser.trust_id': 'no operation takes it',
   'users.v1.UserFactor.id': "ZITADEL's message",

@@ -13,6 +13,15 @@ const others = [
   // Of an HTTP header.
   'idp.v1.AddJWTIDPRequest.header_name',
   'idp.v1.UpdateIDPJWTConfigRequest.header_name',
+  // Of claims.
+  'idp.v1.ClaimMapping.user_name',
+  'idp.v1.ClaimMapping.given_name',
+  'idp.v1.ClaimMapping.family_name',
+  'idp.v1.ClaimMapping.display_name',
+  'idp.v1.ClaimMapping.nick_name',
+  'idp.v1.JWTProvider.header_name',
+  // Of another directory.
+  'users.v1.NewIDPLink.user_name',
   // Of a role that is there.
   'grants.v1.UpdateProjectRoleRequest.role_key',
   'grants.v1.RemoveProjectRoleRequest.role_key',

@@ -7,7 +7,7 @@ export const things: Record<string, string> = {
   project_grant_id: 'ProjectGrant|GrantedProject',
   user_grant_id: 'UserGrant',
   app_id: '(OIDC|API)?Application',
-  idp_id: '(Organization)?(OIDC|OAuth|JWT|SAML|LDAP)?IDP',
+  idp_id: '(Organization)?((OIDC|OAuth|JWT|SAML|LDAP)?IDP|IdentityProvider)',
   invitation_id: 'Invitation',
   webhook_id: 'Webhook',
   delivery_id: 'Deliver(y|ie)',

@@ -60,7 +60,7 @@ interface PlainMail {
 }
 
 // Newest first. Uses Mailpit's API, or maildev's where the mailbox does not know Mailpit's.
-async function mailsTo(address: string, url = inject('roster').mailboxUrl): Promise<PlainMail[]> {
+export async function mailsTo(address: string, url = inject('roster').mailboxUrl): Promise<PlainMail[]> {
   const found = await get(`/api/v1/search?query=${encodeURIComponent(`to:"${address}"`)}`, url)
   if (!found) return maildevMailsTo(address)
   const mails: PlainMail[] = []

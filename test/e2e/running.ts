@@ -24,6 +24,8 @@ export interface HouseInside {
   redisUrl: string
   /** The log of all services. */
   logFile: string
+  /** TXT records that the house's name server reads each time: an object of lists, by names. */
+  recordsFile: string
 }
 
 /** The only host that a urlTemplate may use, in a house that the suite started itself. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { buildConsole } from '../../console/build/build.ts'
 import { freePort } from '../../deploy/local/ports.ts'
 import { startHouse } from '../house.ts'
 import { startTestServers } from '../infra.ts'
+import { startTxtServer } from '../support/txt-server.ts'
 import { allowedLinkHost, type RunningRoster } from './running.ts'
 
 /**
@@ -51,8 +52,14 @@ async function build(folder: string, secretsFile: string) {
   // A log file with a given name outlives the run.
   const logFile = process.env['ROSTER_E2E_LOG_FILE'] ?? join(folder, 'log')
   const destination = pino.destination({ dest: logFile, sync: true })
+  const recordsFile = join(folder, 'records')
+  writeFileSync(recordsFile, '{}')
+  const names = await startTxtServer((name) => JSON.parse(readFileSync(recordsFile, 'utf8'))[name])
   const settings = {
     PORT: port,
+    DNS_SERVERS: names.address,
+    DOMAIN_CHECK_INTERVAL: '3',
+    DOMAIN_LOST_AFTER: '2',
     PUBLIC_URL: `http://localhost:${port}`,
     EMAIL_LINK_HOSTS: allowedLinkHost,
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
@@ -75,12 +82,14 @@ async function build(folder: string, secretsFile: string) {
       natsUrl: servers.natsUrl.admin,
       redisUrl: servers.redisUrl,
       logFile,
+      recordsFile,
     },
   }
   return {
     running,
     async stop() {
       await house.stop()
+      names.stop()
       await stop()
     },
   }

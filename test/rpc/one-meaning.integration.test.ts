@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { ApplicationServiceDefinition } from '#gen/roster/grants/v1/application_service'
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
+import { OrganizationDomainServiceDefinition } from '#gen/roster/grants/v1/organization_domain_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
 import { PermissionServiceDefinition } from '#gen/roster/grants/v1/permission_service'
 import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_member_service'
@@ -11,6 +12,8 @@ import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
 import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
+import { OrganizationProviderServiceDefinition } from '#gen/roster/idp/v1/organization_provider_service'
+import { ProviderServiceDefinition } from '#gen/roster/idp/v1/provider_service'
 import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
 import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
@@ -60,6 +63,7 @@ const definitions = [
   UsersInternal,
   InstanceServiceDefinition,
   OrganizationServiceDefinition,
+  OrganizationDomainServiceDefinition,
   PermissionServiceDefinition,
   ProjectServiceDefinition,
   ProjectMemberServiceDefinition,
@@ -68,6 +72,8 @@ const definitions = [
   GrantsInternal,
   IdentityProviderServiceDefinition,
   OrganizationIdentityProviderServiceDefinition,
+  ProviderServiceDefinition,
+  OrganizationProviderServiceDefinition,
   IdpInternal,
   EventServiceDefinition,
   WebhookServiceDefinition,

@@ -169,13 +169,13 @@ describe.skipIf(withoutChromium)(`an application in Chromium${withoutChromium}`,
     await expectAccessible(page)
   })
 
-  test('an application is closed, opened and removed', async () => {
+  test('an application is deactivated, activated and removed', async () => {
     const { page, appId } = await open()
     await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('button', { name: 'Close', exact: true }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click()
-    await page.getByText('The application is closed, so sign-in to it is off.').waitFor()
-    await page.getByRole('button', { name: 'Open' }).click()
+    await page.getByRole('button', { name: 'Deactivate', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate', exact: true }).click()
+    await page.getByText('The application is deactivated, so sign-in to it is off.').waitFor()
+    await page.getByRole('button', { name: 'Activate', exact: true }).click()
     await page.getByText('People of any organization').waitFor()
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('button', { name: 'Remove …' }).click()

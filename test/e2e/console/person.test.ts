@@ -1,8 +1,10 @@
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openChromium, withoutChromium } from '#test/support/chromium'
 import { call } from '../clients/encodings.ts'
-import { admin, getUser, newHuman, newMember, newOrganization, ok } from '../../examples/people.ts'
+import { admin, getUser, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
+import { newProject } from '../../examples/projects.ts'
+import { newWebApplication } from '../../examples/sign-in.ts'
 import { expectAccessible, openConsole } from './console-page.ts'
 
 let browser: Browser
@@ -107,6 +109,43 @@ describe.skipIf(withoutChromium)(`a person in Chromium${withoutChromium}`, () =>
       'Locked',
       'Added',
     ])
+  })
+
+  test('a password is set, another one must be chosen at the next sign-in, and the console says why nothing opens', async () => {
+    const { page, userId, goto } = await open()
+    const application = await newWebApplication(organization, await newProject(organization), { name: 'Billing' })
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Set a password …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Set a password for Grace Hopper' })
+    await dialog.waitFor()
+    await expectAccessible(page)
+    const mustChoose = dialog.getByLabel('Must choose a new one at the next sign-in')
+    expect(await mustChoose.isChecked()).toBe(true)
+    await dialog.getByLabel('New password').fill('password')
+    await dialog.getByRole('button', { name: 'Set a password' }).click()
+    await dialog.getByText(/guessed first/).waitFor()
+    const password = unique('Password')
+    await dialog.getByLabel('New password').fill(password)
+    await dialog.getByRole('button', { name: 'Set a password' }).click()
+    await page.getByRole('status').getByText('The password of Grace Hopper is set.').waitFor()
+    const { userName, human } = await getUser(userId)
+    expect(human.passwordChangeRequired).toBe(true)
+    const half = ok(await call('CreateSession', { loginName: userName, password }, { url: inject('roster').url }))
+    expect(half.missingFactors).toEqual(['AUTHENTICATION_METHOD_TYPE_PASSWORD'])
+    await goto(`/explain?person=${userId}&application=${application.appId}`)
+    await page
+      .getByText(/has to choose another one in the sign-in/)
+      .first()
+      .waitFor()
+
+    await goto(`/people/${userId}`)
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Set a password …' }).click()
+    await mustChoose.uncheck()
+    await dialog.getByLabel('New password').fill(unique('Password'))
+    await dialog.getByRole('button', { name: 'Set a password' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect((await getUser(userId)).human.passwordChangeRequired).toBeFalsy()
   })
 
   test('a person is removed by typing the name, and the receipt is shown', async () => {

@@ -20,7 +20,7 @@ test.skipIf(folder === '' || withoutChromium !== '')(
   { timeout: 900_000 },
   async () => {
     mkdirSync(folder, { recursive: true })
-    const { owner, personId, projectId, appId, machine } = await makeScene()
+    const { owner, personId, projectId, appId, machine, provider } = await makeScene()
     const application = `/projects/${projectId}/applications/${appId}`
     const paths: Record<string, string> = {
       overview: '',
@@ -48,6 +48,11 @@ test.skipIf(folder === '' || withoutChromium !== '')(
       'sign-ins': '/sign-ins',
       'sign-ins-failed': '/sign-ins?show=failed',
       explain: `/explain?person=${personId}&application=${appId}`,
+      providers: '/providers',
+      'provider-new': '/providers/new',
+      provider: `/providers/${provider}`,
+      'provider-settings': `/providers/${provider}/settings`,
+      'provider-history': `/providers/${provider}/history`,
       organization: '/organization',
       'organization-members': '/organization/members',
     }

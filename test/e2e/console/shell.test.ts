@@ -64,6 +64,32 @@ describe.skipIf(withoutChromium)(`the shell of the console in Chromium${withoutC
     }
   })
 
+  test('the file of the first view comes without waiting for the frame, and the view asks once', async () => {
+    const { page, calls, goto } = await openConsole(browser, owner, '/people')
+    const view = page.waitForRequest('**/ui/console/assets/people.*.js')
+    await page.route('**/ui/console/assets/frame.*.js', async (route) => {
+      await view
+      await route.continue()
+    })
+    calls.length = 0
+    await goto('/people')
+    await page.locator('tbody:not(.skeleton) tr').first().waitFor()
+    expect(calls.filter((name) => name === 'SearchUsers')).toHaveLength(1)
+  })
+
+  test('a view whose file comes late asks once', async () => {
+    const { page, calls, goto } = await openConsole(browser, owner, '/people')
+    await page.route('**/ui/console/assets/people.*.js', async (route) => {
+      // The frame has been drawn without it.
+      await page.locator('#navigation a').first().waitFor()
+      await route.continue()
+    })
+    calls.length = 0
+    await goto('/people')
+    await page.locator('tbody:not(.skeleton) tr').first().waitFor()
+    expect(calls.filter((name) => name === 'SearchUsers')).toHaveLength(1)
+  })
+
   test('everything works by the keyboard alone', async () => {
     const displayName = 'Katherine Johnson'
     const ada = await newHuman(organization, { profile: { firstName: 'Katherine', lastName: 'Johnson', displayName } })

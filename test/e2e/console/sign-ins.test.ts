@@ -43,6 +43,10 @@ describe.skipIf(withoutChromium)(`the first sign-in in Chromium${withoutChromium
       /Received redirect_uri.*http:\/\/localhost:3001\/callback.*Registered.*https:\/\/app/,
     )
     await expectAccessible(page)
+    const german = await openConsole(browser, owner, at(billing, '/sign-ins'), { locale: 'de-DE' })
+    await german.page.getByText('redirect_uri ist bei der Anwendung nicht eingetragen.').waitFor()
+    expect(await german.page.locator('.refusal [lang=en]').count()).toBe(0)
+    await german.page.context().close()
     const sent = page.waitForRequest('**/PatchApplication')
     await page.getByRole('button', { name: `Register ${local.redirect_uri}` }).click()
     const { redirectUris } = (await sent).postDataJSON().oidcConfig
@@ -99,6 +103,9 @@ describe.skipIf(withoutChromium)(`sign-ins in Chromium${withoutChromium}`, () =>
     await newCode(ada, billing)
     await rows.filter({ hasText: 'Ledger' }).waitFor({ timeout: 15_000 })
     expect(await rows.first().textContent()).toMatch(/Ada Byron.*Ledger.*Password.*(now|sec)/)
+    const asOf = page.getByText(/^As of .*\d:\d\d:\d\d/)
+    const before = await asOf.textContent()
+    await expect.poll(() => asOf.textContent(), { timeout: 15_000 }).not.toBe(before)
     await expectAccessible(page)
     await call('CreateSession', { loginName: ada.userName, password: 'wrong' })
     await page.getByLabel('Show').selectOption('failed')

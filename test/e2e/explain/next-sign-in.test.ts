@@ -140,6 +140,16 @@ const cases: Case[] = [
     door: 'no code',
   },
   {
+    name: 'somebody else set the password, and another one must be chosen',
+    async change({ person, home }) {
+      person.password = unique('Password')
+      const newPassword = { password: person.password, changeRequired: true }
+      ok(await call('SetPassword', { userId: person.userId, newPassword }, admin(home)))
+    },
+    says: ['SUCCEEDS', 'asks NEW_PASSWORD', 'asks CONSENT'],
+    door: 'new password',
+  },
+  {
     name: 'the user is locked',
     change: ({ person: { userId } }) => act('LockUser', { userId }),
     says: ['FAILS', 'USER_LOCKED'],

@@ -1,14 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { applyGivenSetup } from '../../../deploy/local/given-setup.ts'
 import { runOperator } from '#test/support/operator'
 import { call } from '../clients/encodings.ts'
 import { admin, ok, unique } from '../../examples/people.ts'
 
 let folder: string
 const token = () => join(folder, 'token')
-const [acme, partner, shop, back, web, stock, ada, grace, robot] = [
+const [acme, partner, shop, back, web, stock, ada, grace, lin, robot] = [
   'acme',
   'partner',
   'shop',
@@ -17,8 +18,9 @@ const [acme, partner, shop, back, web, stock, ada, grace, robot] = [
   'stock',
   'ada',
   'grace',
+  'lin',
   'robot',
-].map((name) => unique(name)) as [string, string, string, string, string, string, string, string, string]
+].map((name) => unique(name)) as [string, string, string, string, string, string, string, string, string, string]
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'roster-setup-file-'))
@@ -43,6 +45,14 @@ organizations:
         email: ${grace}@example.com
         isEmailVerified: true
         passwordFrom: { env: GRACE_PASSWORD }
+      - id: ${lin}
+        userName: ${lin}
+        firstName: Lin
+        lastName: Li
+        email: ${lin}@example.com
+        isEmailVerified: true
+        passwordFrom: { env: GRACE_PASSWORD }
+        passwordChangeRequired: true
     machines:
       - { id: ${robot}, userName: ${robot}, name: Robot, description: "two\\nlines" }
     projects:
@@ -108,6 +118,8 @@ describe('a setup file', () => {
     expect(made.out).toContain(`user grant of ${ada} in project ${shop}: is made\n`)
     expect(made.out).not.toContain(password)
     ok(await call('CreateSession', { loginName: grace, password }, { url: inject('roster').url }))
+    const halfDone = ok(await call('CreateSession', { loginName: lin, password }, { url: inject('roster').url }))
+    expect(halfDone.missingFactors).toContain('AUTHENTICATION_METHOD_TYPE_PASSWORD')
     const { userGrants } = ok(await call('SearchUserGrants', { userId: ada }, admin(acme)))
     expect(userGrants).toMatchObject([{ projectId: shop, roleKeys: ['buyer', 'seller'] }])
 
@@ -179,7 +191,7 @@ describe('a setup file', () => {
   - id: ${acme}
     name: Acme
     people:
-      - { id: ${unique('lin')}, userName: ${grace}, ${person}, passwordFrom: { env: NOT_SET } }
+      - { id: ${unique('may')}, userName: ${grace}, ${person}, passwordFrom: { env: NOT_SET } }
     machines:
       - { id: ${ada}, userName: imp, name: A }
     projects:
@@ -208,6 +220,101 @@ describe('a setup file', () => {
       expect.stringMatching(/^23 there is no role nobody of project /),
       expect.stringMatching(/^23 this grant has the id /),
     ])
+    expect((await call('GetOrganization', { orgId: other }, admin())).error).toBeDefined()
+  })
+
+  test('names in one sentence each what has the client id of an application, also in another organization', async () => {
+    const person = 'firstName: A, lastName: B, email: a@example.com'
+    const [fresh, kate] = [unique('fresh'), unique('kate')]
+    const text = `organizations:
+  - id: ${partner}
+    name: ${partner}
+    people:
+      - { id: ${kate}, userName: ${kate}, ${person} }
+    projects:
+      - id: ${unique('more')}
+        name: More
+        apiApplications:
+          - { id: ${unique('a')}, name: A, clientId: ${stock} }
+          - { id: ${unique('b')}, name: B, clientId: ${robot} }
+          - { id: ${unique('c')}, name: C, clientId: ${kate} }
+          - { id: ${unique('d')}, name: D, clientId: ${fresh} }
+          - { id: ${unique('e')}, name: E, clientId: ${fresh} }
+`
+    const { status, out, err } = await setup('check', text)
+    expect({ status, out }).toEqual({ status: 2, out: '' })
+    const faults = err.trimEnd().split('\n')
+    expect(faults.map((line) => line.replace(/^FILE:(\d+): \S+: the API application \S+ cannot have /, '$1 '))).toEqual(
+      [
+        `10 the client id ${stock}: the application ${stock} of the project ${shop} of the organization ${acme} has or had it`,
+        `11 the client id ${robot}: a user of the organization ${acme} has it as its id`,
+        `12 the client id ${kate}: the person ${kate} of the file has it as its id`,
+        expect.stringMatching(
+          `^13 the client id ${fresh}: more than one application of the file has it, the first at FILE:13`,
+        ),
+        expect.stringMatching(
+          `^14 the client id ${fresh}: more than one application of the file has it, the first at FILE:13`,
+        ),
+      ],
+    )
+  })
+
+  test('goes on without a person who was removed, and warns of each line that names them', async () => {
+    ok(await call('DeleteUser', { userId: ada }, admin(acme)))
+    const added = unique('more')
+    const text = whole().replace(`- { id: ${back}, name: Back }`, `$&\n      - { id: ${added}, name: More }`)
+    const line = (part: string) => text.slice(0, text.indexOf(part)).split('\n').length
+    const warnings = [
+      `${line(`id: ${ada}`)}: organizations[0].people[0]: the person ${ada} was removed, and stays so: delete these lines`,
+      `${line('[PROJECT_OWNER]')}: organizations[0].projects[2].members[0]: the user ${ada} was removed, and stays so: delete these lines`,
+      `${line('[buyer, seller]')}: organizations[0].userGrants[0]: the user ${ada} was removed, and stays so: delete these lines`,
+    ]
+    for (const [command, change] of [
+      ['check', `project ${added}: is made\n`],
+      ['apply', `project ${added}: is made\n`],
+      ['apply', ''],
+    ] as const) {
+      const { out, err } = await setup(command, text, {})
+      expect(err).toBe('')
+      expect(
+        out
+          .split('\n')
+          .filter((said) => said.startsWith('warning: '))
+          .map((said) => said.replace(/^warning: \S+\.yaml:/, '')),
+      ).toEqual(warnings)
+      expect(out).toContain(change)
+    }
+    ok(await call('GetProject', { projectId: added }, admin(acme)))
+    expect((await call('GetUser', { userId: ada }, admin(acme))).error).toBeDefined()
+  })
+
+  test('is applied by each start: made, nothing, what changed; and one that contradicts stops no start', async () => {
+    const [id, other] = [unique('started'), unique('other')]
+    const file = join(folder, `${id}.yaml`)
+    const started = async (text: string) => {
+      writeFileSync(file, text)
+      const said: string[] = []
+      const keep = (line: string) => void said.push(line.replaceAll(file, 'FILE'))
+      const spies = (['log', 'error'] as const).map((name) => vi.spyOn(console, name).mockImplementation(keep))
+      // What npm start does once its services are ready.
+      const house = { url: inject('roster').url, adminTokenFile: token() }
+      await applyGivenSetup({ ROSTER_SETUP: file }, house).finally(() => spies.forEach((spy) => spy.mockRestore()))
+      return said
+    }
+    const text = `organizations:\n  - { id: ${id}, name: ${id} }\n`
+    expect(await started(text)).toEqual([`setup: organization ${id}: is made`, 'setup: 1 change'])
+    expect(await started(text)).toEqual(['setup: nothing to do'])
+    expect(await started(text.replace(`name: ${id}`, `name: ${id}-2`))).toEqual([
+      `setup: organization ${id}: name: "${id}" becomes "${id}-2"`,
+      'setup: 1 change',
+    ])
+    const wrong = `${text}    projects: [{ id: ${shop}, name: Shop }]\n  - { id: ${other}, name: Other }\n`
+    expect(await started(wrong.replace(' }\n    projects', ', projects').replace('}]\n', '}] }\n'))).toEqual([
+      `The setup file is not applied:\nFILE:2: organizations[0].projects[0]: a project of the organization ${acme} has or had this id, and no id is given twice`,
+      'The services run without it. Mend it, and apply it by: npm run roster -- setup apply',
+    ])
+    const { organization } = ok(await call('GetOrganization', { orgId: id }, admin()))
+    expect(organization.name).toBe(`${id}-2`)
     expect((await call('GetOrganization', { orgId: other }, admin())).error).toBeDefined()
   })
 })
