@@ -40,7 +40,7 @@ const operationsOf = (service: StoringService) =>
   )
 
 test.each([
-  ['users', 'GetUser', 'AddHumanUser'],
+  ['users', 'GetUser', 'AddMachineUser'],
   ['grants', 'GetProject', 'AddProject'],
   ['idp', 'GetIDP', 'UpdateIDP'],
   ['notifier', 'GetDelivery', 'RotateWebhookSecret'],

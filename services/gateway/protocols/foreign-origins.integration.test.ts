@@ -61,6 +61,7 @@ test('only what checks or sends a secret without a token is closed to pages of o
   const closed = [...byGrpcPath.values()].filter(({ namedOrigins }) => namedOrigins)
   expect(closed.map(({ path }) => path).toSorted()).toEqual([
     '/roster.users.v1.OAuthService/IntrospectToken',
+    '/roster.users.v1.OAuthService/LogOutByProvider',
     '/roster.users.v1.PasswordService/RequestPasswordReset',
     '/roster.users.v1.PasswordService/ResetPassword',
     '/roster.users.v1.SessionService/CreateSession',
