@@ -3,6 +3,7 @@ import { newProject } from '../../examples/projects.ts'
 import { newWebApplication } from '../../examples/sign-in.ts'
 import { signIn } from '../../examples/people.ts'
 import { call } from '../clients/encodings.ts'
+import { makeProviders } from './screens-providers.ts'
 
 const names = [
   ['Ada', 'Lovelace'],
@@ -55,35 +56,7 @@ export async function makeScene() {
   for (const days of [9, 80]) await act('AddPersonalAccessToken', { userId: machine, expirationDate: inDays(days) })
   await act('AddMachineKey', { userId: machine })
   await act('AddMachineSecret', { userId: machine })
-  const provider = await makeProviders(act)
+  const made = await makeProviders(act, { people: people.slice(0, 3), projectId })
   for (let count = 0; count < 3; count += 1) await act('AddInvitation', { email: uniqueEmail(), returnLink: {} })
-  return { organization, owner: owner!, personId: colleague!.userId, projectId, appId, machine, provider }
-}
-
-async function makeProviders(act: (...asked: Parameters<typeof call>) => Promise<any>): Promise<string> {
-  const client = { clientId: 'roster', clientSecret: unique('secret') }
-  const { idpId } = await act('AddOrganizationOIDCIDP', {
-    ...client,
-    name: 'Microsoft',
-    preset: 'IDP_PRESET_MICROSOFT',
-    issuer: 'https://login.microsoftonline.com/8eaef023-2b34-4da1-9baa-8bc8c9d6a490/v2.0',
-    autoRegister: true,
-  })
-  await act('AddOrganizationOAuthIDP', {
-    ...client,
-    name: 'GitHub',
-    preset: 'IDP_PRESET_GITHUB',
-    authorizationEndpoint: 'https://github.com/login/oauth/authorize',
-    tokenEndpoint: 'https://github.com/login/oauth/access_token',
-    userEndpoint: 'https://api.github.com/user',
-    idAttribute: 'id',
-  })
-  const former = await act('AddOrganizationOIDCIDP', {
-    ...client,
-    name: 'Acme (former)',
-    issuer: 'https://login.acme.example',
-  })
-  await act('DeactivateOrganizationIDP', { idpId: former.idpId })
-  await act('UpdateLoginPolicy', { settings: { identityProviders: { idpIds: [idpId, former.idpId] } } })
-  return idpId
+  return { organization, owner: owner!, personId: colleague!.userId, projectId, appId, machine, ...made }
 }

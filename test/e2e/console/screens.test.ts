@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { test } from 'vitest'
 import { openChromium, withoutChromium } from '#test/support/chromium'
 import { openConsole } from './console-page.ts'
@@ -12,15 +13,16 @@ const looks = {
   'dark-1280': { colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
   'light-360': { colorScheme: 'light', viewport: { width: 360, height: 740 } },
   'dark-360': { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+  'de-360': { colorScheme: 'light', viewport: { width: 360, height: 740 }, locale: 'de-DE' },
 } as const
 
-/** ROSTER_SCREENS=folder npm run test:all -- test/e2e/console/screens.test.ts; ROSTER_SCREENS_OF narrows it, as overview,person. */
+/** ROSTER_SCREENS=folder npm run test:all -- test/e2e/console/screens.test.ts; ROSTER_SCREENS_OF narrows it, as overview,provider. */
 test.skipIf(folder === '' || withoutChromium !== '')(
   'every view is written as a picture, by who sets ROSTER_SCREENS',
   { timeout: 900_000 },
   async () => {
     mkdirSync(folder, { recursive: true })
-    const { owner, personId, projectId, appId, machine, provider } = await makeScene()
+    const { owner, personId, projectId, appId, machine, provider, providers } = await makeScene()
     const application = `/projects/${projectId}/applications/${appId}`
     const paths: Record<string, string> = {
       overview: '',
@@ -52,7 +54,17 @@ test.skipIf(folder === '' || withoutChromium !== '')(
       'provider-new': '/providers/new',
       provider: `/providers/${provider}`,
       'provider-settings': `/providers/${provider}/settings`,
+      'provider-roles': `/providers/${provider}/roles`,
+      'provider-people': `/providers/${provider}/people`,
       'provider-history': `/providers/${provider}/history`,
+      ...Object.fromEntries(
+        Object.entries(providers).flatMap(([kind, id]) => [
+          [`provider-${kind}`, `/providers/${id}`],
+          [`provider-${kind}-settings`, `/providers/${id}/settings`],
+        ]),
+      ),
+      'provider-roles-none': `/providers/${providers.incomplete}/roles`,
+      'provider-people-none': `/providers/${providers.incomplete}/people`,
       organization: '/organization',
       'organization-members': '/organization/members',
     }
@@ -62,10 +74,26 @@ test.skipIf(folder === '' || withoutChromium !== '')(
       for (const [look, options] of Object.entries(looks)) {
         const { page, goto } = await openConsole(browser, owner, '', options)
         for (const [name, path] of Object.entries(paths)) {
-          if (wanted && !wanted.includes(name)) continue
+          if (wanted && !wanted.some((part) => name.startsWith(part))) continue
+          const take = async (of: Page, state = '') => {
+            await of.waitForLoadState('networkidle')
+            // Bars that stick to an edge would cover what a picture of a whole page shows.
+            const height = Math.max(options.viewport.height, Number(await of.evaluate('document.body.scrollHeight')))
+            await of.setViewportSize({ ...options.viewport, height })
+            await of.screenshot({ path: join(folder, `${name}${state}-${look}.png`) })
+            await of.setViewportSize(options.viewport)
+          }
           await goto(path)
-          await page.waitForLoadState('networkidle')
-          await page.screenshot({ path: join(folder, `${name}-${look}.png`) })
+          await take(page)
+          for (const [state, act] of Object.entries(states[name] ?? {})) {
+            // One of its own: what is typed there holds the browser up.
+            const other = await page.context().newPage()
+            await other.goto(page.url())
+            await other.waitForLoadState('networkidle')
+            await act(other)
+            await take(other, `-${state}`)
+            await other.close()
+          }
         }
         await page.context().close()
       }
@@ -74,3 +102,28 @@ test.skipIf(folder === '' || withoutChromium !== '')(
     }
   },
 )
+
+const press = (selector: string) => (page: Page) => page.locator(selector).first().click()
+
+/** What views show once something is pressed in them. Words differ by language, so places are named. */
+const states: Record<string, Record<string, (page: Page) => Promise<void>>> = {
+  'provider-new': Object.fromEntries(
+    ['microsoft', 'github', 'apple', 'oauth', 'jwt'].map((kind) => [
+      kind,
+      async (page) => void (await page.locator('[name=kind]').selectOption(kind)),
+    ]),
+  ),
+  provider: {
+    tested: async (page) => {
+      await press('.cols .stack:nth-child(2) .title button')(page)
+      await page.locator('.cols ul.line, .cols .problem').first().waitFor()
+    },
+    tried: async (page) => {
+      await press('.cols .stack:nth-child(2) .card:nth-child(2) .title button')(page)
+      await page.locator('.cols :is(a.primary, .problem)').first().waitFor()
+    },
+    hiding: press('.cols button.danger'),
+  },
+  'provider-settings': { replacing: press('.card > .title button') },
+  'provider-roles': { adding: press('.card > .title button'), removing: press('td button.danger') },
+}

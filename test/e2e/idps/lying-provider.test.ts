@@ -88,7 +88,7 @@ describe.skipIf(!house)(`of a provider that says what it likes${why},`, () => {
     const connect = async () => {
       const browser = openBrowser()
       const asked = await enter(browser, await comeBy(linking, {}, browser), ada)
-      expect(asked.body).toContain('Connect this sign-in?')
+      expect(asked.body).toContain('Connect your account?')
       return identityOf(application, await browser.submit(asked, { action: 'link' }))
     }
     expect((await connect())['sub']).toBe(ada.userId)

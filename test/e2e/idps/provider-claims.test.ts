@@ -273,7 +273,7 @@ describe.skipIf(!house)(`a provider that is tried${why}:`, () => {
     expect(foreign.body).not.toContain(said.realm.mail)
     expect((await openBrowser().visit(path)).body).not.toContain(said.realm.mail)
     const shown = await browser.visit(path)
-    expect(shown.body).toContain('Nobody was signed in')
+    expect(shown.body).toContain('no session began')
     for (const text of [
       upstream.person.sub,
       said.realm.mail,
@@ -298,10 +298,10 @@ describe.skipIf(!house)(`a provider that is tried${why}:`, () => {
     const { browser, by } = await newOwner()
     upstream.person = { sub: unique('sub'), refuses: true }
     const { url } = ok(await call('TryOrganizationIdentityProvider', { idpId }, by))
-    expect((await browser.visit(await callbackOf(url))).body).toContain('has proved nobody')
+    expect((await browser.visit(await callbackOf(url))).body).toContain('It was only a trial: nothing has changed.')
     const foreign = factsOf(await call('TryOrganizationIdentityProvider', { idpId }, admin(await newOrganization())))
     expect(foreign.reason).toBe('IDP_NOT_FOUND')
     const path = `/ui/login/idps/${idpId}/callback?state=try..${Buffer.from('forged').toString('base64url')}&code=x`
-    expect((await browser.visit(path)).body).not.toContain('proved')
+    expect((await browser.visit(path)).body).not.toContain('only a trial')
   })
 })

@@ -91,7 +91,7 @@ describe.skipIf(!house)(`people sign in at an OpenID Connect provider${why}:`, (
     const { browser, shown } = await comeBy(linking)
     expect(errorOf(shown)).toContain('No account here is connected')
     const asked = await enter(browser, shown, ada)
-    expect(asked.body).toContain('Connect this sign-in?')
+    expect(asked.body).toContain('Connect your account?')
     const done = await browser.submit(asked, { action: 'link' })
     expect((await subjectOf(done))['sub']).toBe(ada.userId)
     if (hasMailbox())
@@ -217,7 +217,7 @@ describe.skipIf(!house)(`people sign in at an OpenID Connect provider${why}:`, (
     const ada = await newHuman(home, { password })
     const { browser, shown } = await comeBy(idpId)
     const asked = await enter(browser, shown, ada)
-    expect(asked.body).toContain('Connect this sign-in?')
+    expect(asked.body).toContain('Connect your account?')
     const name = unique('Whole')
     const oidc = { issuer: upstream.url, clientId: 'roster' }
     ok(await call('ReplaceOrganizationIdentityProvider', { idpId, name, oidc, options: {} }, admin(home)))

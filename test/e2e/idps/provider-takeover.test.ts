@@ -150,7 +150,7 @@ describe.skipIf(!house)(`of whoever would have somebody else connect a sign-in${
     upstream.person = { sub: unique('sub'), claims: claimsOf('Eve') }
     const { browser, shown } = await comeBy(linking)
     const done = await enter(browser, shown, { ...ada, password })
-    expect(done.body).not.toContain('Connect this sign-in?')
+    expect(done.body).not.toContain('Connect your account?')
     expect((await identityOf(application, done))['sub']).toBe(ada.userId)
     expect(await linksOf(ada.userId)).toEqual([])
   })

@@ -95,7 +95,7 @@ describe.skipIf(!house)(`pages that ask for the name alone first${why}`, () => {
       const back = await comeBack(upstream, browser, await type(ada.email, place, browser, more))
       return browser.submit(back, { action: 'sign-in', login_name: ada.email, password })
     }
-    expect((await enter({})).body).toContain('Connect this sign-in?')
+    expect((await enter({})).body).toContain('Connect your account?')
     // What the application filled in is nobody's choice.
     const filled = await enter({ login_hint: ada.email })
     expect((await claimsOf(place.application, filled))['sub']).toBe(ada.userId)

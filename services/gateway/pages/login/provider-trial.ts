@@ -1,8 +1,9 @@
 import type { ProviderTrialPage } from '#gen/roster/users/v1/sign_in_service'
 import { strong } from './form.ts'
-import { fill, html, type Part } from './html.ts'
+import { fill, html, type Html, type Part } from './html.ts'
 import type { Language } from './language.ts'
 import { type Document, frame } from './shell.ts'
+import type { Texts } from './texts.ts'
 
 /** What a provider said to the administrator who tried it. */
 export function providerTrialPage(language: Language, page: ProviderTrialPage): Document {
@@ -17,9 +18,15 @@ export function providerTrialPage(language: Language, page: ProviderTrialPage): 
             [text.trialSubject, subject],
           ])}
           <h2>${text.trialRead}</h2>
-          ${table(words.map(({ part, claim, value }) => [`${part} (${claim || '–'})`, value || text.trialNone]))}
+          ${table(words.map(({ part, claim, value }) => [`${nameOf(part, text)} (${claim || '–'})`, value || text.trialNone]))}
           <h2>${text.trialFactors}</h2>
-          <p>${secondFactors.length > 0 ? apartList(secondFactors) : text.trialOneFactor}</p>
+          <p>
+            ${
+              secondFactors.length > 0
+                ? fill(text.trialTwoFactors, { words: apartList(secondFactors) })
+                : text.trialOneFactor
+            }
+          </p>
           <h2>${text.trialRoles}</h2>
           ${
             rows.length === 0
@@ -48,8 +55,23 @@ function table(rows: [string, string][]): Part {
   </dl>`
 }
 
-function apartList(words: string[]): Part {
-  return words.map((word, at) => html`${at > 0 && ', '}<bdi>${visible(word)}</bdi>`)
+function apartList(words: string[]): Html {
+  return html`${words.map((word, at) => html`${at > 0 && ', '}<bdi>${visible(word)}</bdi>`)}`
+}
+
+// A part that a newer release reads is called as it calls it.
+function nameOf(part: string, text: Texts): string {
+  const names: Record<string, string> = {
+    userName: text.trialUserName,
+    givenName: text.givenName,
+    familyName: text.familyName,
+    displayName: text.trialDisplayName,
+    nickName: text.trialNickName,
+    email: text.email,
+    emailVerified: text.trialVerified,
+    language: text.language,
+  }
+  return names[part] ?? part
 }
 
 // A stranger wrote it: what cannot be seen, or turns the text around, is shown by its number.

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '@bufbuild/protobuf'
 import type { Page } from 'playwright-core'
@@ -99,6 +101,27 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
     },
   )
 })
+
+const folder = process.env['ROSTER_SCREENS'] ?? ''
+
+/** ROSTER_SCREENS=folder npm run test:all -- services/gateway/pages/login/screens.browser.test.ts -t picture; ROSTER_SCREENS_OF narrows it, as sign-in-by,connect. */
+test.skipIf(folder === '' || missing)(
+  'every page is written as a picture, by who sets ROSTER_SCREENS',
+  { timeout: 900_000 },
+  async () => {
+    mkdirSync(folder, { recursive: true })
+    const wanted = process.env['ROSTER_SCREENS_OF']?.split(',')
+    for (const locale of ['en', 'de'])
+      for (const colorScheme of ['light', 'dark'] as const)
+        for (const width of [360, 1280])
+          for (const [name, screen] of Object.entries({ ...screens, ...longNames })) {
+            const file = `${name.replaceAll(/\W+/g, '-')}-${colorScheme}-${width}-${locale}.png`
+            if (wanted && !wanted.some((part) => file.startsWith(part))) continue
+            const page = await show(screen, { colorScheme, locale, viewport: { width, height: 640 } })
+            await page.screenshot({ path: join(folder, file), fullPage: true })
+          }
+  },
+)
 
 const focused = `(() => {
   const { activeElement: at } = document

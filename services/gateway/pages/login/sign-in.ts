@@ -42,9 +42,10 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
   const { language } = shown
   const { text } = language
   const title = nameIsFixed ? text.signInAgain : text.signIn
-  const isByLink = error === SignInError.SIGN_IN_ERROR_PROVIDER_UNKNOWN && linksProvider === ''
-  const key = isByLink ? 'providerUnknownByLink' : errors[error]
-  const message = key && fill(text[key], { wait: duration(language, retryAfter) })
+  const isUnknown = error === SignInError.SIGN_IN_ERROR_PROVIDER_UNKNOWN
+  const key = isUnknown && linksProvider === '' ? 'providerUnknownByLink' : errors[error]
+  const provider = strong(linksProvider)
+  const message = key && fill(text[key], { wait: duration(language, retryAfter), provider })
   const isWrong = error === SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID
   const described = message && html`aria-describedby="status" ${isWrong && html`aria-invalid="true"`}`
   const focusOnName = loginName === '' && !nameIsFixed
@@ -62,9 +63,10 @@ export function signInPage(shown: Shown, page: SignInPage): Document {
         ${!focusOnName && html`autofocus`}
       />`,
     )}`
-  const linking = linksProvider !== '' && fill(text.linksProvider, { provider: strong(linksProvider) })
+  // Unless the message says it.
+  const linking = linksProvider !== '' && !isUnknown && fill(text.linksProvider, { provider })
   const content = html`${destination(shown)} ${linking && html`<p>${linking}</p>`}
-  ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}
+  ${message && html`<p id="status" class="${isUnknown ? 'note' : 'bad'}" role="alert">${message}</p>`}
   ${form(
     shown,
     '',

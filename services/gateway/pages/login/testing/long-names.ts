@@ -63,5 +63,36 @@ export const longNames: Record<string, JsonObject> = {
       mistake: { parameter: 'scope', rule: 'PARAMETER_RULE_SCOPE_ROSTER', values: [long] },
     },
   },
+  'long names, providers': {
+    ...withForm,
+    signIn: { withoutPassword: true, providers: [{ idpId: 'i1', name: long }], linksProvider: long },
+  },
+  'long names, complete the account': {
+    ...withForm,
+    providerRegistration: { provider: long, userName: long, email: long },
+  },
+  'long names, connect a provider': {
+    ...withForm,
+    providerLink: { loginName: long, provider: long, userName: long, subject: long, email: long },
+  },
+  'long names, a provider was tried': {
+    providerTrial: {
+      provider: long,
+      issuer: `https://${long}`,
+      subject: long,
+      claims: long,
+      words: [{ part: 'email', claim: long, value: long }],
+      secondFactors: [long],
+      rows: [{ claim: long, value: long, projectId: long, roleKeys: [long] }],
+    },
+  },
+  'long names, account providers': {
+    account: {
+      section: 'providers',
+      account: { sessionId: 's', displayName: long, loginName: long },
+      email: long,
+      providers: [{ idpId: 'i1', name: long, userName: long }],
+    },
+  },
   'long names, one click': { ...withForm, consent: { account: { ...account, displayName: long }, clickOnly: true } },
 }

@@ -4,11 +4,24 @@ import { date, ofAccount, withForm } from './parts.ts'
 const acme = { idpId: 'i1', name: 'Acme' }
 const google = { idpId: 'i2', name: 'Google', stylingType: 'STYLING_TYPE_GOOGLE' }
 
+const names = (at: number) => ['شركة أكمي للشحن', '株式会社アクメ'][at] ?? `Partner ${at}`
+
 /** Pages of identity providers. */
 export const providerScreens: Record<string, JsonObject> = {
   'sign in, also by providers': {
     ...withForm,
     signIn: { recovers: true, mayRegister: true, keep: false, providers: [google, acme] },
+  },
+  'sign in, by a provider that does not answer': {
+    ...withForm,
+    signIn: { recovers: true, providers: [google, acme], error: 'SIGN_IN_ERROR_PROVIDER_NOT_AVAILABLE' },
+  },
+  'sign in, by twenty providers': {
+    ...withForm,
+    signIn: {
+      recovers: true,
+      providers: Array.from({ length: 20 }, (_, at) => ({ idpId: `p${at}`, name: names(at) })),
+    },
   },
   'sign in, the name alone': {
     ...withForm,
