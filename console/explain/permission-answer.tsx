@@ -47,7 +47,7 @@ export function PermissionAnswer({ userId, asked, at }: PermissionAnswerProps) {
       </p>
       {obstacles.length > 0 && (
         <>
-          <h2 class="part">{words.obstacles}</h2>
+          <h2 class="heading">{words.obstacles}</h2>
           <ul class="line">
             {obstacles.map(({ kind, events }) => (
               <li key={kind}>
@@ -78,7 +78,7 @@ function Held({ title, grounds, who, nameOf }: HeldProps) {
   if (grounds.length === 0) return null
   return (
     <>
-      <h2 class="part">{title}</h2>
+      <h2 class="heading">{title}</h2>
       <ul class="line">
         {grounds.map((ground) => (
           <li key={ground.id}>

@@ -40,19 +40,19 @@ export function SignInAnswer({ userId, applicationId, applicationName }: SignInA
         </p>
         {obstacles.length > 0 && (
           <>
-            <h2 class="part">{words.against}</h2>
+            <h2 class="heading">{words.against}</h2>
             <Grounds grounds={obstacles} userId={userId} />
           </>
         )}
         {asked.length > 0 && (
           <>
-            <h2 class="part">{words.asked}</h2>
+            <h2 class="heading">{words.asked}</h2>
             <Grounds grounds={asked} userId={userId} />
           </>
         )}
         {factors.length > 0 && (
           <>
-            <h2 class="part">{words.factors}</h2>
+            <h2 class="heading">{words.factors}</h2>
             <ul class="line">
               {factors.map((factor) => (
                 <li key={factor.method}>
@@ -69,7 +69,7 @@ export function SignInAnswer({ userId, applicationId, applicationName }: SignInA
         )}
         {providers.length > 0 && (
           <>
-            <h2 class="part">{words.providers}</h2>
+            <h2 class="heading">{words.providers}</h2>
             <ul class="line">
               {providers.map((provider) => (
                 <li key={provider.idpId}>
