@@ -56,28 +56,28 @@ const ofClient: Record<string, string> = texts(
 const ofProvider: Record<string, string> = texts(
   {
     denied:
-      'The person cancelled there, or the provider does not let them use Roster: look at who is assigned to it there.',
-    'not-available': 'The provider does not answer, is deactivated, or is not listed any more: test it in the console.',
+      'The person cancelled there, or the provider does not let them use Roster: check who is assigned to Roster there.',
+    'not-available': 'The provider does not answer, is deactivated, or has no button any more: test it in the console.',
     'not-believed':
-      'Its answer was not right, or came late or twice: test it, and look at its client secret and issuer.',
+      'Its answer was faulty, or came late or twice: test the provider, and check its client secret and issuer.',
     'not-fresh':
       'The application asked for a fresh sign-in (prompt=login, max_age), and the provider does not say that there was one.',
     refused: 'The person has an account that may not sign in in this way: ask Explain about the person.',
     unknown:
-      'No account is connected, and the provider makes none. The person signs in to theirs and connects it; or switch on that whoever comes for the first time gets an account.',
+      'No account is connected, and the provider creates none. The person signs in to the account here and connects it, or you switch on “Create an account at the first sign-in” in the settings of the provider.',
   },
   {
     denied:
-      'Die Person hat dort abgebrochen, oder der Anbieter lässt sie Roster nicht benutzen: Sehen Sie dort nach, wem es zugewiesen ist.',
+      'Die Person hat dort abgebrochen, oder der Anbieter lässt sie Roster nicht benutzen: Prüfen Sie, wem Roster dort zugewiesen ist.',
     'not-available':
-      'Der Anbieter antwortet nicht, ist deaktiviert oder nicht mehr genannt: Prüfen Sie ihn in der Konsole.',
+      'Der Anbieter antwortet nicht, ist deaktiviert oder hat keinen Knopf mehr: Prüfen Sie ihn in der Konsole.',
     'not-believed':
       'Seine Antwort stimmte nicht, oder kam zu spät oder doppelt: Prüfen Sie ihn, und sehen Sie nach Client Secret und Issuer.',
     'not-fresh':
       'Die Anwendung hat eine frische Anmeldung verlangt (prompt=login, max_age), und der Anbieter sagt nicht, dass es eine gab.',
     refused: 'Die Person hat ein Konto, das sich so nicht anmelden darf: Fragen Sie „Erklären“ nach der Person.',
     unknown:
-      'Kein Konto ist verbunden, und der Anbieter legt keines an. Die Person meldet sich mit ihrem an und verbindet es; oder schalten Sie ein, dass ein Konto bekommt, wer zum ersten Mal kommt.',
+      'Kein Konto ist verbunden, und der Anbieter legt keines an. Die Person meldet sich mit ihrem Konto hier an und verbindet es, oder Sie schalten in den Einstellungen des Anbieters „Bei der ersten Anmeldung ein Konto anlegen“ ein.',
   },
 )
 
