@@ -4,24 +4,26 @@ import { texts } from '../texts/texts.ts'
 const t = texts(
   {
     discovery:
-      'Look at the issuer: its description has to be at /.well-known/openid-configuration, and to name it letter by letter. For a private address, the operator sets IDP_ALLOW_PRIVATE.',
-    clock: 'One of the two clocks is wrong: set it, or tell the operator.',
-    endpoints: 'Look at the addresses of the record. The provider has to offer the code flow.',
-    keys: 'Look at the address of the keys. The provider has to publish one that is public.',
-    client: 'Enter the client ID and the secret once more, as the provider shows them now.',
-    redirectUri: 'Register the redirect URI at the provider, letter by letter, as “Set up” shows it.',
-    claims: 'Ask for the scope under “Settings”, or name the claims there. Otherwise a page asks new people.',
+      'Check the issuer: its discovery document must be at /.well-known/openid-configuration and name exactly this issuer. For a private address, the operator sets IDP_ALLOW_PRIVATE.',
+    clock: 'Its clock or that of Roster is wrong. Set it, or tell the operator.',
+    endpoints: 'Check the endpoints under “Settings”. The provider must offer the authorization code flow.',
+    keys: 'Check the address of the keys. The provider must publish at least one public key there.',
+    client: 'Enter the client ID and the secret again, as the provider shows them now.',
+    redirectUri: 'Register the redirect URI at the provider, exactly as “Set up” shows it.',
+    claims:
+      'Add the scope under “Settings”, or name the claims there. Otherwise new people enter what is missing themselves.',
   },
   {
     discovery:
-      'Sehen Sie nach dem Issuer: Seine Beschreibung muss unter /.well-known/openid-configuration liegen und ihn Zeichen für Zeichen nennen. Für eine private Adresse setzt der Betreiber IDP_ALLOW_PRIVATE.',
-    clock: 'Eine der beiden Uhren geht falsch: Stellen Sie sie, oder sagen Sie es dem Betreiber.',
-    endpoints: 'Sehen Sie nach den Adressen des Eintrags. Der Anbieter muss den Code-Flow anbieten.',
-    keys: 'Sehen Sie nach der Adresse der Schlüssel. Der Anbieter muss einen öffentlichen veröffentlichen.',
+      'Prüfen Sie den Issuer: Sein Discovery-Dokument muss unter /.well-known/openid-configuration liegen und genau diesen Issuer nennen. Für eine private Adresse setzt der Betreiber IDP_ALLOW_PRIVATE.',
+    clock: 'Seine Uhr oder die von Roster geht falsch. Stellen Sie sie, oder sagen Sie es dem Betreiber.',
+    endpoints:
+      'Prüfen Sie die Endpunkte unter „Einstellungen“. Der Anbieter muss den Authorization Code Flow anbieten.',
+    keys: 'Prüfen Sie die Adresse der Schlüssel. Der Anbieter muss dort mindestens einen öffentlichen Schlüssel haben.',
     client: 'Geben Sie Client-ID und Geheimnis noch einmal ein, wie der Anbieter sie jetzt zeigt.',
-    redirectUri: 'Tragen Sie die Redirect-URI beim Anbieter Zeichen für Zeichen ein, wie „Einrichten“ sie zeigt.',
+    redirectUri: 'Tragen Sie die Redirect-URI beim Anbieter genau so ein, wie „Einrichten“ sie zeigt.',
     claims:
-      'Verlangen Sie den Scope unter „Einstellungen“, oder nennen Sie dort die Claims. Sonst fragt eine Seite neue Personen.',
+      'Tragen Sie den Scope unter „Einstellungen“ ein, oder nennen Sie dort die Claims. Sonst geben neue Personen selbst ein, was fehlt.',
   },
 )
 

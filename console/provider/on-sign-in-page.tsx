@@ -4,7 +4,7 @@ import { Confirm } from '../pieces/confirm.tsx'
 import { say } from '../pieces/notices.tsx'
 import { Problem } from '../pieces/problem.tsx'
 import { OnPage } from '../providers/about-provider.tsx'
-import { kindOf, signsIn } from '../providers/kinds.ts'
+import { clientIdOf, idToCome, kindOf, signsIn } from '../providers/kinds.ts'
 import { useMayThere, usePlace } from '../providers/place.ts'
 import { useList, useListed } from '../providers/use-listed.ts'
 import { words } from './words.ts'
@@ -22,6 +22,7 @@ export function OnSignInPage({ provider }: { provider: IdpIDP }) {
   if (!listed || !signsIn(kindOf(provider))) return null
   const isShown = listed.shown.includes(id)
   const isListed = listed.listed.includes(id)
+  const isReady = clientIdOf(provider) !== idToCome
   const add = async () => {
     setBusy(true)
     setError(undefined)
@@ -49,6 +50,7 @@ export function OnSignInPage({ provider }: { provider: IdpIDP }) {
         {!isListed && !isOfInstance && listed.isInherited && listed.shown.length > 0 && (
           <p class="soft">{words.pageInherited}</p>
         )}
+        {mayWrite && !isListed && !isReady && <p class="soft">{words.pageWaits}</p>}
         {mayWrite && (
           <div class="actions">
             {isListed ? (
@@ -56,7 +58,7 @@ export function OnSignInPage({ provider }: { provider: IdpIDP }) {
                 {words.hide}
               </button>
             ) : (
-              <button class="primary" disabled={isBusy} onClick={() => void add()}>
+              <button class="primary" disabled={isBusy || !isReady} onClick={() => void add()}>
                 {words.show}
               </button>
             )}

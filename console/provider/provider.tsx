@@ -17,7 +17,6 @@ import { Roles } from './roles.tsx'
 import { Settings } from './settings.tsx'
 import { SetUp } from './set-up.tsx'
 import { steps } from './set-up-words.ts'
-import { Test } from './test.tsx'
 import { words } from './words.ts'
 
 /** One identity provider. */
@@ -35,7 +34,6 @@ export default function Provider({ params: { id = '', tab = '' } }: ViewProps) {
   const isSpoken = kind in steps
   const tabs = {
     '': isSpoken ? words.setUp : words.facts,
-    ...(isSpoken && { test: words.test }),
     settings: words.settings,
     ...(isSpoken && !place.isOfInstance && { roles: roleWords.roles, people: words.people }),
     history: words.history,
@@ -49,7 +47,7 @@ export default function Provider({ params: { id = '', tab = '' } }: ViewProps) {
           </small>
           <h1>{provider.name}</h1>
         </div>
-        <span class="tag">{kindNames[kind]}</span>
+        {kindNames[kind] !== provider.name && <span class="tag">{kindNames[kind]}</span>}
         <ProviderState provider={provider} />
         <span class="grow" />
         <Actions provider={provider} />
@@ -66,6 +64,5 @@ function Tab({ provider, tab }: { provider: IdpIDP; tab: string }) {
   if (tab === 'people') return <People provider={provider} />
   if (tab === 'history') return <ProviderHistory provider={provider} />
   if (!(kindOf(provider) in steps)) return <Facts provider={provider} />
-  if (tab === 'test') return <Test provider={provider} />
   return <SetUp provider={provider} />
 }

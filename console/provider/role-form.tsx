@@ -62,7 +62,7 @@ export function RoleForm({ add, onClose }: RoleFormProps) {
           form={{ ...form, set: (_, value) => choose(value) }}
           name="projectId"
           label={labels.projectId}
-          options={{ '': '', ...projects }}
+          options={{ '': w.choose, ...projects }}
         />
         {projectId !== '' && <RoleChecks projectId={projectId} chosen={roleKeys} onChange={setRoles} />}
       </FormView>

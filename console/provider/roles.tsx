@@ -42,10 +42,11 @@ export function Roles({ provider }: { provider: IdpIDP }) {
         empty={w.none}
         columns={[
           {
-            label: w.claim,
-            cell: ({ claim, value }) => (
+            label: w.claimAndValue,
+            cell: ({ claim, value, projectId = '' }) => (
               <>
-                <code>{claim}</code>: {value}
+                <code>{claim}</code> = {value}
+                <small class="below">{projectName(projectId)}</small>
               </>
             ),
           },

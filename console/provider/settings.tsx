@@ -120,12 +120,14 @@ function General({ provider }: { provider: IdpIDP }) {
   return (
     <FormView form={form} labels={labels}>
       <Field form={form} name="name" label={labels.name} hint={words.nameHint} />
-      <Choice
-        form={form}
-        name="stylingType"
-        label={labels.stylingType}
-        options={{ STYLING_TYPE_UNSPECIFIED: words.plain, STYLING_TYPE_GOOGLE: words.google }}
-      />
+      {(kindOf(provider) === 'google' || form.values.stylingType === 'STYLING_TYPE_GOOGLE') && (
+        <Choice
+          form={form}
+          name="stylingType"
+          label={labels.stylingType}
+          options={{ STYLING_TYPE_UNSPECIFIED: words.plain, STYLING_TYPE_GOOGLE: words.google }}
+        />
+      )}
       <Check
         form={form}
         name="autoRegister"

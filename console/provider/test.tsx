@@ -51,8 +51,8 @@ export function Test({ provider: { id: idpId = '', details } }: { provider: IdpI
       </div>
       {!isBusy && checks && (
         <ul class="line">
-          {checks.map((check) => (
-            <Check key={check.kind} check={check} />
+          {together(checks).map((alike) => (
+            <Checks key={alike[0]!.kind} checks={alike} />
           ))}
         </ul>
       )}
@@ -60,11 +60,24 @@ export function Test({ provider: { id: idpId = '', details } }: { provider: IdpI
   )
 }
 
-function Check({ check: { kind, result, url, problem } }: { check: IdpIDPCheck }) {
+// What could not be checked for one reason is said once.
+function together(checks: IdpIDPCheck[]): IdpIDPCheck[][] {
+  return checks.reduce<IdpIDPCheck[][]>((found, check) => {
+    const last = found.at(-1)?.[0]
+    const isAlike = check.result === 'IDP_CHECK_RESULT_NOT_CHECKED' && check.problem === last?.problem
+    return isAlike && check.result === last?.result
+      ? [...found.slice(0, -1), [...found.at(-1)!, check]]
+      : [...found, [check]]
+  }, [])
+}
+
+function Checks({ checks }: { checks: IdpIDPCheck[] }) {
+  const { kind, result, url, problem } = checks[0]!
   const { text, tone } = (result && results[result]) ?? { text: result, tone: '' }
   return (
     <li>
-      {(kind && kinds[kind]) ?? kind} <span class={`tag ${tone}`}>{text}</span>
+      {checks.map((check) => (check.kind && kinds[check.kind]) ?? check.kind).join(', ')}{' '}
+      <span class={`tag ${tone}`}>{text}</span>
       {problem && <p lang="en">{problem}</p>}
       {(tone === 'bad' || tone === 'warn') && kind && <p>{helps[kind]}</p>}
       {url && (

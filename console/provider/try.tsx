@@ -9,13 +9,13 @@ import { texts } from '../texts/texts.ts'
 const t = texts(
   {
     title: 'Try a sign-in',
-    text: 'You sign in there, and a page shows what the provider says of you and what becomes of it. Nobody is signed in here, and no account is made.',
+    text: 'Sign in at the provider yourself: a page shows the claims that it sends, and what Roster does with them. No session begins here, and no account is created.',
     begin: 'Try it',
     go: 'Go to the provider',
   },
   {
     title: 'Eine Anmeldung ausprobieren',
-    text: 'Sie melden sich dort an, und eine Seite zeigt, was der Anbieter über Sie sagt und was daraus wird. Hier wird niemand angemeldet und kein Konto angelegt.',
+    text: 'Melden Sie sich selbst beim Anbieter an: Eine Seite zeigt die Claims, die er schickt, und was Roster daraus macht. Hier beginnt keine Sitzung, und es wird kein Konto angelegt.',
     begin: 'Ausprobieren',
     go: 'Zum Anbieter',
   },

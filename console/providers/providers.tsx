@@ -32,12 +32,12 @@ export default function Providers() {
         </>
       ),
     },
-    { label: words.kind, cell: (provider) => kindNames[kindOf(provider)], wide: true },
+    { label: words.kind, cell: (provider) => <span class="whole">{kindNames[kindOf(provider)]}</span>, wide: true },
     { label: words.state, cell: (provider) => <ProviderState provider={provider} /> },
     ...(listed ? [{ label: words.onPage, cell: ({ id }: IdpIDP) => <OnPage id={id} listed={listed} /> }] : []),
     {
       label: words.newPeople,
-      cell: ({ autoRegister }) => (autoRegister ? words.makesUsers : words.makesNobody),
+      cell: ({ autoRegister }) => <span class="whole">{autoRegister ? words.makesUsers : words.makesNobody}</span>,
       wide: true,
     },
   ]

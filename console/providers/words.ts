@@ -16,12 +16,12 @@ export const words = texts(
     noSignIn: 'signs nobody in yet',
     onPage: 'Sign-in page',
     shown: 'button shown',
-    listedOnly: 'listed, not shown',
-    notListed: 'not listed',
-    newPeople: 'New people',
-    makesUsers: 'get an account',
-    makesNobody: 'connect theirs',
-    none: 'There is no provider yet. With one, people sign in by an account that they have elsewhere.',
+    listedOnly: 'button hidden',
+    notListed: 'no button',
+    newPeople: 'First sign-in',
+    makesUsers: 'creates an account',
+    makesNobody: 'connects an account',
+    none: 'There is no provider yet. With one, people sign in with an account that they have elsewhere, such as at Google or Microsoft.',
     others: (count: number) =>
       count === 1
         ? 'The sign-in page also has the button of a provider of the instance.'
@@ -41,13 +41,13 @@ export const words = texts(
     incomplete: 'noch nicht eingerichtet',
     noSignIn: 'meldet noch niemanden an',
     onPage: 'Anmeldeseite',
-    shown: 'mit Knopf',
-    listedOnly: 'genannt, ohne Knopf',
-    notListed: 'nicht genannt',
-    newPeople: 'Neue Personen',
-    makesUsers: 'bekommen ein Konto',
-    makesNobody: 'verbinden ihres',
-    none: 'Es gibt noch keinen Anbieter. Mit einem melden sich Personen mit einem Konto an, das sie anderswo haben.',
+    shown: 'Knopf gezeigt',
+    listedOnly: 'Knopf verborgen',
+    notListed: 'kein Knopf',
+    newPeople: 'Erste Anmeldung',
+    makesUsers: 'legt ein Konto an',
+    makesNobody: 'verbindet ein Konto',
+    none: 'Es gibt noch keinen Anbieter. Mit einem melden sich Personen mit einem Konto an, das sie anderswo haben, etwa bei Google oder Microsoft.',
     others: (count) =>
       count === 1
         ? 'Die Anmeldeseite hat auch den Knopf eines Anbieters der Instanz.'

@@ -52,11 +52,13 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     await page.getByRole('button', { name: 'Next' }).click()
     await page.getByRole('heading', { level: 1, name: evil }).waitFor()
     await page.getByText('not set up yet').waitFor()
+    // It would lead to a provider that knows no such client.
+    expect(await page.getByRole('button', { name: 'Show the button' }).isDisabled()).toBe(true)
     const [, idpId = ''] = /providers\/(\d+)$/.exec(page.url())!
     const { redirectUri } = await act('TestOrganizationIdentityProvider', { idpId })
     expect(await page.locator('.steps pre').textContent()).toBe(redirectUri)
     await page.getByRole('button', { name: 'Test it' }).click()
-    await page.getByText('Nobody can sign in before this is mended.').waitFor()
+    await page.getByText('Nobody can sign in until this is fixed.').waitFor()
     await page.getByText('It knows no client with this id and this secret').waitFor()
     await expectAccessible(page)
     await page.getByLabel('Client ID').fill('roster')
@@ -67,7 +69,7 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.locator('.head').getByText('active').waitFor()
     await page.getByRole('button', { name: 'Test it' }).click()
-    await said(page, /Nothing stands in the way|look at what is doubtful/)
+    await said(page, /Everything is in order|look at what is doubtful/)
     await page.getByRole('button', { name: 'Try it' }).click()
     upstream.person = { sub: unique('sub'), claims: claimsOf('Ada') }
     const opened = page.context().waitForEvent('page')
@@ -77,7 +79,7 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     await trial.close()
     await page.getByRole('button', { name: 'Try it' }).waitFor()
     await page.getByRole('button', { name: 'Show the button' }).click()
-    await said(page, 'The sign-in page has the button of')
+    await said(page, 'The sign-in page now shows the button of')
     await expectAccessible(page)
     const { settings } = await policyOf()
     expect(settings).toEqual({
@@ -138,8 +140,8 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     })
     const jwt = { 'Issuer of the tokens': 'https://proxy.acme.example', 'Header with the token': 'x-token' }
     const urls = {
-      'Where people sign in': 'https://proxy.acme.example/in',
-      'Where its keys are': 'https://proxy.acme.example/keys',
+      'Sign-in address of the proxy': 'https://proxy.acme.example/in',
+      'Address of its keys': 'https://proxy.acme.example/keys',
     }
     const byProxy = await add('A proxy that sends JSON Web Tokens', { ...jwt, ...urls })
     expect(byProxy.jwt).toMatchObject({ issuer: 'https://proxy.acme.example', headerName: 'x-token' })
@@ -153,9 +155,9 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     const { page, goto, faults } = await openConsole(browser, owner, `/providers/${idpId}/settings`)
     const [general, connection] = [page.locator('form').nth(0), page.locator('form').nth(1)]
     await general.getByLabel('Name').fill(`${name} AG`)
-    await general.getByLabel('Whoever comes for the first time').check()
-    await general.getByLabel('They see what the provider says of them first').check()
-    await general.getByLabel('Accounts that people have are not connected').check()
+    await general.getByLabel('Create an account at the first sign-in').check()
+    await general.getByLabel('Let people check their profile first').check()
+    await general.getByLabel('Do not connect existing accounts').check()
     await connection.getByLabel('Remove: email').click()
     await general.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { level: 1, name: `${name} AG` }).waitFor()
@@ -169,8 +171,8 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     await connection.getByRole('button', { name: 'Save' }).click()
     await expect.poll(async () => (await read()).oidc.scopes ?? []).toEqual([])
     const claims = page.locator('form').nth(2)
-    await claims.getByLabel('Names, language and address follow').check()
-    await claims.getByLabel('Email address').fill('/contact')
+    await claims.getByLabel('Update the profile at each sign-in').check()
+    await claims.getByLabel('Email address', { exact: true }).fill('/contact')
     await claims.getByLabel('Language', { exact: true }).fill('-')
     await claims.getByLabel('Given name').fill('/a/b/c/d/e/f')
     await claims.getByRole('button', { name: 'Save' }).click()
@@ -181,8 +183,8 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     const expected = { mapping: { givenName: 'first', email: '/contact', language: '' }, isAutoUpdate: true }
     await expect.poll(async () => (await read()).claims).toEqual({ ...expected, secondFactor: { amr: ['mfa'] } })
     const sessions = page.locator('form').nth(3)
-    await sessions.getByLabel('Keep the tokens').check()
-    await sessions.getByLabel('A sign-out here leads on').check()
+    await sessions.getByLabel('Store the tokens').check()
+    await sessions.getByLabel('Sign people out at the provider').check()
     await sessions.getByRole('button', { name: 'Save' }).click()
     await expect.poll(async () => (await read()).sessions).toEqual({ keepTokens: true, logoutAtProvider: true })
     await page.getByRole('button', { name: 'Replace the secret' }).click()
@@ -232,7 +234,7 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     await goto('/sign-ins')
     await page.getByRole('table', { name: 'Sign-ins' }).getByText(name).waitFor()
     await goto(`/projects/${application.projectId}/applications/${application.appId}/sign-ins`)
-    await page.getByText('An identity provider let nobody in.').first().waitFor()
+    await page.getByText('A sign-in at an identity provider failed.').first().waitFor()
     await page.getByText('The person cancelled there').first().waitFor()
     await goto(`/explain?person=${userId}&application=${application.appId}`)
     await page.getByText('The user is connected to it, and the page has its button.').waitFor()
@@ -329,12 +331,12 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     await expect.poll(() => rowsOf(page).allTextContents()).toEqual([expect.stringContaining(settings.name)])
     await page.getByRole('link', { name: settings.name }).click()
     await page.getByRole('button', { name: 'Show the button' }).click()
-    await said(page, 'The sign-in page has the button of')
+    await said(page, 'The sign-in page now shows the button of')
     const { policy } = ok(await call('GetInstanceLoginPolicy', {}, admin()))
     expect(policy.identityProviders).toContain(idpId)
-    await page.getByRole('button', { name: 'Take the button away' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Take the button away' }).click()
-    await said(page, 'has no button of')
+    await page.getByRole('button', { name: 'Hide the button' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Hide the button' }).click()
+    await said(page, 'no longer shows the button of')
   })
 
   test.each([
@@ -346,7 +348,7 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     const paths = [
       '',
       '/new',
-      ...['', '/test', '/settings', '/roles', '/people', '/history'].map((tab) => `/${idps[0].id}${tab}`),
+      ...['', '/settings', '/roles', '/people', '/history'].map((tab) => `/${idps[0].id}${tab}`),
     ]
     for (const path of paths) {
       await goto(`/providers${path}`)
