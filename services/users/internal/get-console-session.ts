@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { findConsolePerson, keepCookie } from '../openid/console/console-cookie.ts'
 import { toldName, wantedBy } from '../openid/tokens/claims.ts'
 import { freshFor } from '../sessions/fresh-session.ts'
-import { checkedAt, lastProof } from '../sessions/login-policy/login-policy.ts'
+import { checkedAt, countingFactors, lastProof, ownFactors } from '../sessions/login-policy/login-policy.ts'
 
 export async function getConsoleSession(
   context: Context,
@@ -12,12 +12,12 @@ export async function getConsoleSession(
   call: Call,
 ): Promise<GetConsoleSessionResponse> {
   if (inUse) await keepCookie(context, cookieHash)
-  const { token, authorization, reads, allowed } = await findConsolePerson(context, cookieHash, call)
+  const { token, authorization, reads, allowed, signedInUser } = await findConsolePerson(context, cookieHash, call)
   const { userId, organizationId, user, expiresAt } = token
   const { sessionEnd } = allowed
   const { state: session, readAt } = reads.session
   // Those of the session: another request, or the page of the account, may have asked for one meanwhile.
-  const last = session ? lastProof(checkedAt(session)) : undefined
+  const last = session && lastProof(countingFactors(signedInUser.policy, ownFactors(user.human), checkedAt(session)))
   const freshUntil = new Date((last?.getTime() || 0) + freshFor * 1000)
   return {
     name: authorization.id,

@@ -6,7 +6,7 @@ import type { User } from '../directory/events/user.ts'
 import type { Session } from './events/session.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
-import { checkedFactors, lastProof } from './login-policy/login-policy.ts'
+import { checkedAt, checkedFactors, countingFactors, lastProof, ownFactors } from './login-policy/login-policy.ts'
 import { mailboxAlone, provedMailboxAlone } from './mailbox-alone.ts'
 import { missingMethods } from './session-tokens.ts'
 
@@ -39,7 +39,8 @@ export async function requireFreshSession(
       ])
     : []
   const factors = session ? checkedFactors(session.state) : []
-  const last = lastProof(factors.map((factor) => ({ ...factor, at: new Date(factor.at) })))
+  const last =
+    session && user && lastProof(countingFactors(policy!, ownFactors(user.state.human), checkedAt(session.state)))
   const isFresh = last !== undefined && last.getTime() >= session!.readAt.getTime() - freshFor * 1000
   const isOver = !isFresh || session!.state.ended || session!.state.userId !== userId
   // A gateway may have known the token before a factor was added. A trusted browser stands in for nothing here.

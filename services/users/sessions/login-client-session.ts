@@ -19,6 +19,7 @@ import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
 import {
   checkedAt,
   checkedFactors,
+  countingFactors,
   lastProof,
   missingFactors,
   ownFactors,
@@ -63,7 +64,8 @@ async function requireSessionThere(
   const { id: userId, organizationId } = user
   const policy = await loadPersonPolicy(context, { userId, organizationId }, call)
   for (const { id, state, now } of await findSessions(context, userId, call.caller.userId)) {
-    if (!isFresh(state, now) || state.ended || !outlives(user.state, id, state.signOuts ?? 0)) continue
+    if (!isFresh(policy, user.state, state, now) || state.ended || !outlives(user.state, id, state.signOuts ?? 0))
+      continue
     const checked = checkedFactors(state)
     if (checked.some(({ kind }) => kind === 'mailed-code') && provedMailboxAlone(user.state.human, checked)) continue
     // A trusted browser stands in for nothing here.
@@ -85,15 +87,16 @@ export async function sessionThatMustChange(context: Context, userId: string, ca
   if (!user) throw notVouched()
   const policy = await loadPersonPolicy(context, { userId, organizationId: user.organizationId }, call)
   for (const { id, state, now } of await findSessions(context, userId, call.caller.userId)) {
-    if (!isFresh(state, now) || state.ended || !outlives(user.state, id, state.signOuts ?? 0)) continue
+    if (!isFresh(policy, user.state, state, now) || state.ended || !outlives(user.state, id, state.signOuts ?? 0))
+      continue
     const [missing] = missingFactors(policy, ownFactors(user.state.human), checkedAt(state), { now })
     if (missing === 'new-password') return id
   }
   throw notVouched()
 }
 
-function isFresh(session: Session, now: Date): boolean {
-  const last = lastProof(checkedAt(session))
+function isFresh(policy: PersonPolicy, { human }: User, session: Session, now: Date): boolean {
+  const last = lastProof(countingFactors(policy, ownFactors(human), checkedAt(session)))
   return last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
 }
 

@@ -288,6 +288,37 @@ describe.skipIf(!house)(`a sign-in that a login application began${why}:`, () =>
     expect(await (await named(admin(home)))()).toEqual([])
   })
 
+  test('a sign-in by such a link is no new proof, and renames nobody', async () => {
+    ok(await call('SetOrganizationIDPClaims', { idpId, isAutoUpdate: true }, admin(home)))
+    const { userId, password } = await newHuman(home, { password: unique('Password') })
+    const sub = unique('sub')
+    ok(await call('AddIDPLink', { userId, idpLink: { idpId, userId: sub } }, owner))
+    ok(await call('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, admin(home)))
+    const comeAgain = async () => {
+      upstream.person = { sub, claims: claimsOf('Eve') }
+      return (await prove({ promptsLogin: true })).proof
+    }
+    await expect
+      .poll(async () => ok(await open(await comeAgain())).missingFactors ?? [], { timeout: 10_000 })
+      .not.toEqual([])
+    const session = ok(await call('CreateSession', { userId, password }, client))
+    recordSecret(session.sessionToken)
+    const authRequestId = await beginAtLogin(application, { prompt: 'login' })
+    const { profile } = ok(await call('GetUser', { userId }, admin(home))).user.human
+    const { sessionId, sessionToken } = session
+    const idpIntent = await comeAgain()
+    const again = ok(await call('SetSession', { sessionId, sessionToken, idpIntent }, client))
+    recordSecret(again.sessionToken)
+    const late = { sessionId, sessionToken: again.sessionToken }
+    expect(reasonOf(await call('CreateCallback', { authRequestId, session: late }, client))).toBe('FACTOR_REQUIRED')
+    expect(ok(await call('GetUser', { userId }, admin(home))).user.human.profile).toEqual(profile)
+    const renewed = ok(await call('SetSession', { ...late, password }, client))
+    recordSecret(renewed.sessionToken)
+    const fresh = { sessionId, sessionToken: renewed.sessionToken }
+    expect(reasonOf(await call('CreateCallback', { authRequestId, session: fresh }, client))).toBe('in')
+    ok(await call('SetOrganizationIDPClaims', { idpId }, admin(home)))
+  })
+
   test('ends in the browser that opened it first, once', async () => {
     const { authUrl } = ok(await start())
     const [first, second] = [openBrowser(), openBrowser()]

@@ -3,7 +3,7 @@ import { areSecond } from '../../sessions/factors/asked-first.ts'
 import { isFirst } from '../../sessions/factors/kinds.ts'
 import {
   askedSecondFactors,
-  type CheckedFactor,
+  type Counting,
   countsAsTwo,
   type LoginPolicy,
   provesAgain,
@@ -31,7 +31,7 @@ export interface UnmetContext {
  * Two kinds; or a passkey whose authenticator made sure of the person, which is something they have and know or are. A
  * password beside a mailed code is one: the policy changed in between, and a mailed code may have set that password.
  */
-export function isMultiple(factors: readonly CheckedFactor[], policy: Pick<LoginPolicy, 'providers'>): boolean {
+export function isMultiple(factors: readonly Counting[], policy: Pick<LoginPolicy, 'providers'>): boolean {
   // What a provider has asked for is another password, unless its record says what counts for two.
   if (factors.some((factor) => countsAsTwo(policy, factor))) return true
   const asPassword: FactorKind[] = ['mailed-code', 'provider']
@@ -41,7 +41,7 @@ export function isMultiple(factors: readonly CheckedFactor[], policy: Pick<Login
 
 /** The highest context that factors come to. Where the policy allows no passkeys, these count as second factors alone. */
 export function contextOf(
-  factors: readonly CheckedFactor[],
+  factors: readonly Counting[],
   { allowPasskeys, providers }: Pick<LoginPolicy, 'allowPasskeys' | 'providers'>,
 ): AcrValue {
   const counted = factors.filter(({ kind, second }) => allowPasskeys || kind !== 'passkey' || second)
@@ -65,7 +65,7 @@ export function namedContext(reached: AcrValue, asked: AskedContext | undefined)
 export function contextLack(
   { user, policy }: Pick<Facts, 'policy'> & { user: NonNullable<Facts['user']> },
   { asked, passedOver, silently }: { asked: AskedContext; passedOver: readonly string[]; silently: boolean },
-  factors: readonly CheckedFactor[],
+  factors: readonly Counting[],
 ): ContextLack | UnmetContext | undefined {
   const { values, isEssential } = asked
   const reached = contextOf(factors, policy)
@@ -94,7 +94,7 @@ export function contextLack(
 function kindsFor(
   value: AcrValue,
   { user, policy }: Pick<Facts, 'policy'> & { user: NonNullable<Facts['user']> },
-  { factors, isEssential }: { factors: readonly CheckedFactor[]; isEssential: boolean },
+  { factors, isEssential }: { factors: readonly Counting[]; isEssential: boolean },
 ): readonly FactorKind[] {
   const { prove, setUp, usePasskey } = user.can ?? nothing
   if (value === ofOne) return []

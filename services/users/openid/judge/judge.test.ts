@@ -181,6 +181,28 @@ describe.each(stages)('at the stage %s', (stage) => {
     })
   })
 
+  test('a provider beside the password counts by the own link alone: neither as newer, nor as stronger', () => {
+    const factors = [
+      { kind: 'password' as const, at: ago(60) },
+      { kind: 'provider' as const, at: ago(5), provedAt: ago(5).toISOString(), idpId: 'acme', counted: ['amr:mfa'] },
+    ]
+    const provider = { idpId: 'acme', organizationId: 'acme', name: 'Acme', stylingType: 0, secondFactors: ['amr:mfa'] }
+    const by = (made: object, byHandAlone: boolean) => {
+      const facts = put(whole(stage), isNew ? 'session.factors' : 'authorization.factors', factors)
+      const linked = [{ idpId: 'acme', linkedAt: ago(90).toISOString(), ...made }]
+      const policy = { ...defaultPolicy, providers: [provider], byHandAlone }
+      return judge(stage, put(put(facts, 'user.linked', linked), 'policy', policy), now)
+    }
+    const strong = { authTime: ago(5), amr: ['pwd', 'mfa'], ...(isNew && { acr: 'urn:roster:acr:2' }) }
+    const weak = { authTime: ago(60), amr: ['pwd'], acr: 'urn:roster:acr:1' }
+    expect(by({}, true)).toMatchObject(strong)
+    expect(by({ named: true }, false)).toMatchObject(strong)
+    expect(by({ named: true }, true)).toMatchObject(weak)
+    expect(by({ domain: 'example.com' }, true)).toMatchObject(weak)
+    expect(by({ linkedAt: ago(1).toISOString() }, false)).toMatchObject(weak)
+    expect(by({ idpId: 'other' }, false)).toMatchObject(weak)
+  })
+
   test.each(faults)('%s %j', (path, value, onPages, after) => {
     expect(short(judge(stage, put(whole(stage), path, value), now))).toBe((isNew ? onPages : after) ?? 'allowed')
   })

@@ -19,6 +19,8 @@ import { factorKinds, firstFactors } from '../../sessions/factors/kinds.ts'
 import {
   type CheckedFactor,
   checkLifetime,
+  type Counting,
+  countingFactors,
   lastFirstFactor,
   lastProof,
   missingFactors,
@@ -40,7 +42,7 @@ export interface Allowed {
   sessionEnd: Date | undefined
   /** Those of the request that are given. */
   scopes: readonly string[]
-  factors: readonly CheckedFactor[]
+  factors: readonly Counting[]
   /** When the last first factor was checked. */
   authTime: Date
   acr: AcrValue
@@ -106,7 +108,8 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
     return isNew ? { missing: [{ what: 'person' }] } : { shutOut: 'ended' }
   const reason = shutsOut(facts, facts.user, application, project)
   if (reason) return { shutOut: reason }
-  const factors = isNew ? markStale(session!.factors, request!, now) : authorization!.factors
+  const checked = isNew ? markStale(session!.factors, request!, now) : authorization!.factors
+  const factors = countingFactors(facts.policy, facts.user, checked)
   const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
   // What an application has already goes on, however old its factors are.
   const beside = { now: isNew ? now : undefined, standsIn: standIn(isNew, facts, application) }
@@ -196,7 +199,7 @@ function freshPassword(factors: readonly CheckedFactor[], now: Date): Lack[] {
 function acrValuesOf(
   stage: Stage,
   facts: Facts & { user: NonNullable<Facts['user']> },
-  recent: readonly CheckedFactor[],
+  recent: readonly Counting[],
   ofPolicy: readonly Lack[],
 ): Lack[] {
   const { acr: asked, passedOver } = facts.request!
@@ -224,7 +227,7 @@ function isRecent(at: Date | undefined, { maxAge = Infinity, prompts, beganAt }:
 // `max_age`, `prompt=login` and the lifetime by the policy. A factor counts if it is as young as is asked for, or younger
 // than the request: so no request asks twice.
 function maxAge(
-  factors: readonly CheckedFactor[],
+  factors: readonly Counting[],
   request: RequestFacts,
   policy: Facts['policy'] & { kept: boolean },
   now: Date,

@@ -16,11 +16,10 @@ import { openRequest, type OpenedRequest, signingIn } from '../sign-in/opened-re
 import { finishAtProvider } from '../sign-in/provider/finish-at-provider.ts'
 import { isOfOwnPages, returnToOwnPages } from '../sign-in/provider/own-pages-intent.ts'
 import { answerTo, isOf, keepPosted, partsOf } from '../sign-in/provider/provider-answer.ts'
-import { followAttributes } from '../../sessions/factors/provider/follow-attributes.ts'
+import { followProvider } from '../../sessions/factors/provider/follow-provider.ts'
 import { firstSignIn } from '../sign-in/provider/first-sign-in.ts'
 import { linkByDomain } from '../sign-in/provider/link-by-domain.ts'
 import { noteRefusal } from '../sign-in/provider/note-refusal.ts'
-import { tellGrants } from '../../sessions/factors/provider/tell-grants.ts'
 import { isTrial, showTrial } from './show-trial.ts'
 import { type SignedInTo, signInToRequest } from '../sign-in/sign-in-to-request.ts'
 import { requestUnknown } from '../sign-in/way-back.ts'
@@ -55,8 +54,8 @@ export async function returnFromProvider(
     const factor = provedProvider(user, { ...proved, sealedTokens })
     const to = withoutBegun(opened)
     const signedIn = await signInToRequest(context, to, factor, begun.keep, call, undefined, request.trust)
-    await tellGrants(context, user, { ...proved, at: opened.now }, call)
-    await followAttributes(context, user, proved, await isProved(context, signedIn, request.trust), call)
+    const isComplete = await isProved(context, signedIn, request.trust)
+    await followProvider(context, user, { ...proved, at: opened.now }, isComplete, call)
     context.afterResponse.run(user.userId, () => surplusSessions.settle(context, user.userId))
     return { ...page, newBrowser: signedIn.newValue }
   } catch (error_) {

@@ -4,9 +4,8 @@ import type { Context } from '../../context.ts'
 import { credentialsInvalid } from '../../directory/passwords/check-password.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import type { ProvedFactor } from '../factors/factor.ts'
-import { followAttributes } from '../factors/provider/follow-attributes.ts'
+import { followProvider } from '../factors/provider/follow-provider.ts'
 import { findLinked, provedProvider } from '../factors/provider/provider.ts'
-import { tellGrants } from '../factors/provider/tell-grants.ts'
 import { findProvedIntent, intentNotFound, useOf } from './intent-rows.ts'
 
 export interface FactorOfIntent extends ProvedFactor {
@@ -28,9 +27,6 @@ export async function provedByIntent(context: Context, proof: IDPIntentProof, ca
   return {
     ...provedProvider(user, proved),
     claims: [{ ...useOf(intent), taken: intentNotFound() }],
-    async follow(isComplete) {
-      await tellGrants(context, user, { ...proved, at: new Date(proved.at) }, call)
-      await followAttributes(context, user, proved, isComplete, call)
-    },
+    follow: (isComplete) => followProvider(context, user, { ...proved, at: new Date(proved.at) }, isComplete, call),
   }
 }

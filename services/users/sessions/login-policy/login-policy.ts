@@ -12,6 +12,13 @@ export interface CheckedFactor extends CheckOfFactor {
   stale?: boolean
 }
 
+declare const counting: unique symbol
+
+/** A factor that counts for the person now. Only `countingFactors` makes one: what asks for times or strength takes no other. */
+export type Counting<F extends Counted = CheckedFactor> = F & { readonly [counting]: true }
+
+type Counted = Pick<CheckedFactor, 'kind' | 'idpId' | 'at'>
+
 /** What an organization demands of those who sign in, and allows them. */
 export interface LoginPolicy {
   /** What begins a session, where no passkey and no provider does: a password, or a mailed code. `provider`: nothing else does. */
@@ -113,7 +120,7 @@ export interface OwnFactors {
   /** Somebody else set the password. Missing: nobody did. */
   passwordMustChange?: boolean | undefined
   /** The identity providers to which the person is linked, and since when, RFC 3339. Missing: none. */
-  linked?: readonly Pick<Link, 'idpId' | 'linkedAt' | 'domain' | 'named'>[]
+  linked?: readonly Pick<Link, 'idpId' | 'linkedAt' | 'domain' | 'named'>[] | undefined
 }
 
 /**
@@ -149,30 +156,20 @@ export type Lacking = FactorKind[] | 'new-password'
 export function missingFactors(
   policy: Demands,
   own: OwnFactors,
-  checked: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at' | 'idpId' | 'provedAt' | 'counted'>[],
+  proved: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at' | 'idpId' | 'provedAt' | 'counted'>[],
   { now, standsIn }: { now?: Date | undefined; standsIn?: FactorKind | undefined } = {},
 ): Lacking[] {
+  const checked = countingFactors(policy, own, proved)
   const isWithin = (lifetime: number, { at, provedAt }: (typeof checked)[number]) =>
     !now || now.getTime() - (provedAt === undefined ? at.getTime() : Date.parse(provedAt)) <= lifetime * 1000
   const young = checked.filter((factor) => isWithin(policy.secondFactorCheckLifetime, factor))
   const isBoth = ({ kind, userVerified = false }: (typeof checked)[number]) =>
     policy.allowPasskeys && kind === 'passkey' && userVerified
   const isChecked = (kind: FactorKind) => checked.some((factor) => factor.kind === kind)
-  // What an earlier link proved does not count for the one that took its place: it was perhaps of somebody else.
-  const isByProvider = ({ kind, idpId, at }: (typeof checked)[number]) =>
-    kind === 'provider' &&
-    own.linked?.some(
-      (link) => link.idpId === idpId && Date.parse(link.linkedAt) <= at.getTime() && servesFor(policy, link),
-    ) === true &&
-    policy.providers.some((provider) => provider.idpId === idpId)
-  const isTwo = (factor: (typeof checked)[number]) =>
-    isBoth(factor) || (isByProvider(factor) && countsAsTwo(policy, factor))
+  const isTwo = (factor: (typeof checked)[number]) => isBoth(factor) || countsAsTwo(policy, factor)
   if (young.some((factor) => isTwo(factor) && isWithin(policy.multiFactorCheckLifetime, factor))) return []
   const first = policy.factors
-    .filter(
-      (kind) =>
-        !(kind !== 'provider' && isChecked(kind)) && !checked.some((factor) => isBoth(factor) || isByProvider(factor)),
-    )
+    .filter((kind) => !isChecked(kind) && !checked.some((factor) => isBoth(factor) || factor.kind === 'provider'))
     .map((kind): FactorKind[] => [kind, ...othersThan(policy).filter((other) => other !== kind)])
   const second = askedSecondFactors(policy, own)
   // Another one than these does not count: who set up an app is not to be passed by the mailbox.
@@ -188,6 +185,24 @@ export function missingFactors(
   // Whoever set the password must not set up the second factor with it.
   const isSetUp = own.demanded.length === 0 && second.some((kind) => factorKinds[kind].second?.isSetUpInSignIn)
   return isSetUp ? [...first, 'new-password', ...lacked] : [...first, ...lacked, 'new-password']
+}
+
+/**
+ * The factors that count for the person. A sign-in at a provider does as long as the policy lists the provider, and the link by
+ * which it came serves the person. What an earlier link proved does not count for the one that took its place.
+ */
+export function countingFactors<F extends Counted>(
+  policy: Pick<PersonPolicy, 'byHandAlone' | 'providers'>,
+  { linked = [] }: Pick<OwnFactors, 'linked'>,
+  checked: readonly F[],
+): Counting<F>[] {
+  const counts = ({ kind, idpId, at }: F) =>
+    kind !== 'provider' ||
+    (policy.providers.some((provider) => provider.idpId === idpId) &&
+      linked.some(
+        (link) => link.idpId === idpId && Date.parse(link.linkedAt) <= at.getTime() && servesFor(policy, link),
+      ))
+  return checked.filter(counts) as Counting<F>[]
 }
 
 /**
@@ -274,7 +289,7 @@ export function checkedAt(session: Pick<Session, 'factors'>): CheckedFactor[] {
   return checkedFactors(session).map((factor) => ({ ...factor, at: new Date(factor.at) }))
 }
 
-export function lastFirstFactor(factors: readonly CheckedFactor[]): Date | undefined {
+export function lastFirstFactor(factors: readonly Counting[]): Date | undefined {
   return latest(factors.filter(isFirst).map(({ at }) => at))
 }
 
@@ -282,7 +297,7 @@ export function lastFirstFactor(factors: readonly CheckedFactor[]): Date | undef
  * When the person last proved a first factor. A provider answers without asking where the person is signed in there: so what
  * counts is when that was, and where it does not say so, nothing does.
  */
-export function lastProof(factors: readonly CheckedFactor[]): Date | undefined {
+export function lastProof(factors: readonly Counting[]): Date | undefined {
   return latest(factors.filter(isFirst).flatMap((factor) => proofOf(factor) ?? []))
 }
 
