@@ -1,3 +1,4 @@
+import type { UsersSignInProvider } from '#gen/console/api'
 import { useRead } from '../api/queries.ts'
 import { useNames } from '../history/use-names.ts'
 import { History } from '../history/history.tsx'
@@ -71,9 +72,15 @@ export function SignInAnswer({ userId, applicationId, applicationName }: SignInA
           <>
             <h2 class="heading">{words.providers}</h2>
             <ul class="line">
-              {providers.map((provider) => (
-                <li key={provider.idpId}>
-                  <strong>{provider.name || <code>{provider.idpId}</code>}</strong>: {sayProviderState(provider)}
+              {bySentence(providers).map(([sentence, alike]) => (
+                <li key={sentence}>
+                  {alike.map(({ idpId, name }, at) => (
+                    <>
+                      {at > 0 && ', '}
+                      <strong>{name || <code>{idpId}</code>}</strong>
+                    </>
+                  ))}
+                  : {sentence}
                 </li>
               ))}
             </ul>
@@ -105,4 +112,9 @@ export function SignInAnswer({ userId, applicationId, applicationName }: SignInA
       </div>
     </div>
   )
+}
+
+// Of twenty providers, most say the same.
+function bySentence(providers: UsersSignInProvider[]): [string, UsersSignInProvider[]][] {
+  return [...Map.groupBy(providers, sayProviderState)]
 }
