@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { test } from 'vitest'
 import { openChromium, withoutChromium } from '#test/support/chromium'
+import { newMember, newOrganization } from '../../examples/people.ts'
 import { openConsole } from './console-page.ts'
 import { makeScene } from './screens-scene.ts'
 
@@ -71,36 +72,50 @@ test.skipIf(folder === '' || withoutChromium !== '')(
     const wanted = process.env['ROSTER_SCREENS_OF']?.split(',')
     const browser = await openChromium()
     try {
-      for (const [look, options] of Object.entries(looks)) {
-        const { page, goto } = await openConsole(browser, owner, '', options)
-        for (const [name, path] of Object.entries(paths)) {
-          if (wanted && !wanted.some((part) => name.startsWith(part))) continue
-          const take = async (of: Page, state = '') => {
-            await of.waitForLoadState('networkidle')
-            // Bars that stick to an edge would cover what a picture of a whole page shows.
-            const height = Math.max(options.viewport.height, Number(await of.evaluate('document.body.scrollHeight')))
-            await of.setViewportSize({ ...options.viewport, height })
-            await of.screenshot({ path: join(folder, `${name}${state}-${look}.png`) })
-            await of.setViewportSize(options.viewport)
+      for (const [look, options] of Object.entries(looks))
+        for (const [person, views] of [
+          [owner, paths],
+          [await newOwner(), bare],
+        ] as const) {
+          const { page, goto } = await openConsole(browser, person, '', options)
+          for (const [name, path] of Object.entries(views)) {
+            if (wanted && !wanted.some((part) => name.startsWith(part))) continue
+            const take = async (of: Page, state = '') => {
+              await of.waitForLoadState('networkidle')
+              // Bars that stick to an edge would cover what a picture of a whole page shows.
+              const height = Math.max(options.viewport.height, Number(await of.evaluate('document.body.scrollHeight')))
+              await of.setViewportSize({ ...options.viewport, height })
+              await of.screenshot({ path: join(folder, `${name}${state}-${look}.png`) })
+              await of.setViewportSize(options.viewport)
+            }
+            await goto(path)
+            await take(page)
+            for (const [state, act] of Object.entries(states[name] ?? {})) {
+              // One of its own: what is typed there holds the browser up.
+              const other = await page.context().newPage()
+              await other.goto(page.url())
+              await other.waitForLoadState('networkidle')
+              await act(other)
+              await take(other, `-${state}`)
+              await other.close()
+            }
           }
-          await goto(path)
-          await take(page)
-          for (const [state, act] of Object.entries(states[name] ?? {})) {
-            // One of its own: what is typed there holds the browser up.
-            const other = await page.context().newPage()
-            await other.goto(page.url())
-            await other.waitForLoadState('networkidle')
-            await act(other)
-            await take(other, `-${state}`)
-            await other.close()
-          }
+          await page.context().close()
         }
-        await page.context().close()
-      }
     } finally {
       await browser.close()
     }
   },
+)
+
+const newOwner = async () => newMember(await newOrganization(), ['ORG_OWNER'])
+
+/** Of an organization that has nothing yet. */
+const bare = Object.fromEntries(
+  ['', '/invitations', '/machines', '/projects', '/applications', '/sign-ins', '/explain', '/providers'].map((path) => [
+    `bare-${path.slice(1) || 'overview'}`,
+    path,
+  ]),
 )
 
 const press = (selector: string) => (page: Page) => page.locator(selector).first().click()
