@@ -12,12 +12,14 @@ const t = texts(
     text: 'Sign in at the provider yourself: a page shows the claims that it sends, and what Roster does with them. No session begins here, and no account is created.',
     begin: 'Try it',
     go: 'Go to the provider',
+    failed: 'Test the configuration: that shows why.',
   },
   {
     title: 'Eine Anmeldung ausprobieren',
     text: 'Melden Sie sich selbst beim Anbieter an: Eine Seite zeigt die Claims, die er schickt, und was Roster daraus macht. Hier beginnt keine Sitzung, und es wird kein Konto angelegt.',
     begin: 'Ausprobieren',
     go: 'Zum Anbieter',
+    failed: 'Prüfen Sie die Einrichtung: Das zeigt, warum.',
   },
 )
 
@@ -59,7 +61,12 @@ export function Try({ provider: { id: idpId = '' } }: { provider: IdpIDP }) {
           </a>
         )}
       </div>
-      {error && <Problem error={error} />}
+      {error && (
+        <>
+          <Problem error={error} />
+          <p class="padded soft">{t.failed}</p>
+        </>
+      )}
     </div>
   )
 }
