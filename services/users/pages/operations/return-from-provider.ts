@@ -16,7 +16,7 @@ import { openRequest, type OpenedRequest, signingIn } from '../sign-in/opened-re
 import { finishAtProvider } from '../sign-in/provider/finish-at-provider.ts'
 import { isOfOwnPages, returnToOwnPages } from '../sign-in/provider/own-pages-intent.ts'
 import { answerTo, isOf, keepPosted, partsOf } from '../sign-in/provider/provider-answer.ts'
-import { followProvider } from '../../sessions/factors/provider/follow-provider.ts'
+import { followProvider } from '../../sessions/follow-provider.ts'
 import { firstSignIn } from '../sign-in/provider/first-sign-in.ts'
 import { linkByDomain } from '../sign-in/provider/link-by-domain.ts'
 import { noteRefusal } from '../sign-in/provider/note-refusal.ts'

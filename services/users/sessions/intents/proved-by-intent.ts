@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { credentialsInvalid } from '../../directory/passwords/check-password.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import type { ProvedFactor } from '../factors/factor.ts'
-import { followProvider } from '../factors/provider/follow-provider.ts'
+import { followProvider } from '../follow-provider.ts'
 import { findLinked, provedProvider } from '../factors/provider/provider.ts'
 import { findProvedIntent, intentNotFound, useOf } from './intent-rows.ts'
 

@@ -1,12 +1,12 @@
 import type { ProviderClaims } from '#gen/roster/idp/v1/internal_service'
 import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../../../context.ts'
-import type { LoginUser } from '../../../directory/login-names/login-user.ts'
-import { loadPersonPolicy } from '../../login-policy/load-person-policy.ts'
-import { servesFor } from '../../login-policy/login-policy.ts'
-import { followAttributes } from './follow-attributes.ts'
-import type { MatchedRoles } from './provider.ts'
-import { tellGrants } from './tell-grants.ts'
+import type { Context } from '../context.ts'
+import type { LoginUser } from '../directory/login-names/login-user.ts'
+import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
+import { servesFor } from './login-policy/login-policy.ts'
+import { followAttributes } from './factors/provider/follow-attributes.ts'
+import type { MatchedRoles } from './factors/provider/provider.ts'
+import { tellGrants } from './factors/provider/tell-grants.ts'
 
 interface SaidByProvider {
   idpId: string
