@@ -60,13 +60,15 @@ const newPerson = () => ({ sub: unique('sub'), email: uniqueEmail(), given_name:
 async function come(person = newPerson(), asked = scope, browser = openBrowser(), at = idpId) {
   upstream.claims = person
   const page = await browser.visit(authorizePath(application, { scope: asked }))
-  const shown = await browser.visit(upstream.back(leadsTo(await press(browser, page, at))))
+  const back = await browser.visit(upstream.back(leadsTo(await press(browser, page, at))))
+  const isAsked = back.body.includes('value="allow"')
+  const shown = isAsked ? await browser.submit(back, { action: 'allow' }) : back
   const code = new URL(shown.location || leadsTo(shown)).searchParams.get('code')!
   const { body } = await redeem(application, code)
   const { access_token: token, id_token: idToken, refresh_token: refreshToken } = body as Record<string, string>
   recordSecret(token!)
   const { sub: userId } = JSON.parse(Buffer.from(idToken!.split('.')[1]!, 'base64url').toString())
-  return { token: token!, userId: userId as string, idToken: idToken!, refreshToken: refreshToken! }
+  return { token: token!, userId: userId as string, idToken: idToken!, refreshToken: refreshToken!, isAsked }
 }
 
 async function read(token: string) {
@@ -104,6 +106,16 @@ describe.skipIf(!house)(`tokens of a provider${why}`, () => {
     give()
     await come(person, `${scope} profile`, openBrowser())
     expect(await read(before.token)).not.toMatchObject({ access_token: given })
+  })
+
+  test('are the person’s to give, once, also to an application that is a first party', async () => {
+    const [person, browser] = [newPerson(), openBrowser()]
+    expect((await come(person, 'openid profile', browser)).isAsked).toBe(false)
+    const silently = () => browser.visit(authorizePath(application, { scope, prompt: 'none' }))
+    expect((await silently()).location).toContain('error=consent_required')
+    expect((await come(person)).isAsked).toBe(true)
+    expect((await silently()).location).toContain('code=')
+    expect((await come(person)).isAsked).toBe(false)
   })
 
   test('are not for an application without the scope, nor in the database, the history and the log', async () => {

@@ -13,6 +13,7 @@ import {
   type UnmetContext,
 } from './authentication-context.ts'
 import { isConsole } from '../applications/console-application.ts'
+import { providerTokens } from '../scope.ts'
 import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
 import { freshFor } from '../../sessions/fresh-session.ts'
 import { factorKinds, firstFactors } from '../../sessions/factors/kinds.ts'
@@ -347,8 +348,10 @@ function lacksOfConsent(
   user: NonNullable<Facts['user']>,
 ): string[] | undefined {
   const isOwn = application.oidc?.firstParty === true && application.organizationId === user.organizationId
-  if (isOwn || isPartOfRoster(application)) return undefined
+  if (isPartOfRoster(application)) return undefined
   const lacking = wishesOf(wishes).filter((scope) => !scopes.includes(scope))
+  // What the person has at another service is not the organization's to give.
+  if (isOwn) return lacking.includes(providerTokens) ? [providerTokens] : undefined
   return isGiven && lacking.length === 0 ? undefined : lacking
 }
 

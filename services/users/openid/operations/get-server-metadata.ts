@@ -6,7 +6,7 @@ import { languages } from '../../directory/languages.ts'
 import { grantTypes } from '../tokens/grant-types.ts'
 import { idTokenAlgorithms } from '../tokens/keys/id-token-keys.ts'
 import { issuerOf, tokenEndpointOf } from '../../directory/issuer.ts'
-import { plainScopes, providerTokens } from '../tokens/scope.ts'
+import { plainScopes, providerTokens } from '../scope.ts'
 import { prompts } from '../request/find-mistake.ts'
 import { acrValues } from '../acr.ts'
 

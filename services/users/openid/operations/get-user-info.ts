@@ -9,7 +9,7 @@ import { type UserClaims, userClaims, wantedBy } from '../tokens/claims.ts'
 import { personScope, scopesOf } from '../tokens/person-scope.ts'
 import { roleMaps } from '../tokens/role-claims.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
-import { plainScopes, readScope } from '../tokens/scope.ts'
+import { plainScopes, readScope } from '../scope.ts'
 import type { User } from '../../directory/events/user.ts'
 import { userNotFound } from '../../directory/events/user-not-found.ts'
 

@@ -10,7 +10,7 @@ import { noteUse } from '../../directory/machine-credentials/credential-uses.ts'
 import { personScope, scopesOf } from '../tokens/person-scope.ts'
 import { roleMaps } from '../tokens/role-claims.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
-import { readScope } from '../tokens/scope.ts'
+import { readScope } from '../scope.ts'
 import { describeRefreshToken } from '../refresh/describe-refresh-token.ts'
 import { type ActiveToken, findActive } from '../authorization/active-token.ts'
 

@@ -21,7 +21,7 @@ import { rememberReads } from '../../remember-reads.ts'
 import { readProof, useProof } from '../tokens/token-proof.ts'
 import { grantTypes } from '../tokens/grant-types.ts'
 import { findRoles } from '../tokens/scoped-roles.ts'
-import { invalidScope, providerTokens, readScope } from '../tokens/scope.ts'
+import { invalidScope, providerTokens, readScope } from '../scope.ts'
 import { readRefreshToken } from '../tokens/refresh-token.ts'
 import { whichInLog } from '../which-in-log.ts'
 

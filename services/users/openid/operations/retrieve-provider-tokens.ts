@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { findKeptTokens } from '../../sessions/factors/provider/kept-tokens.ts'
 import { isOfInstance } from '../../sessions/factors/provider/known-providers.ts'
 import { findPerson } from '../authorization/later-facts.ts'
-import { providerTokens, readScope } from '../tokens/scope.ts'
+import { providerTokens, readScope } from '../scope.ts'
 
 export async function retrieveProviderTokens(
   context: Context,

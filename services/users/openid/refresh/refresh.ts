@@ -14,7 +14,7 @@ import { endAuthorization, faultOfEnded, invalidGrant, refusing } from '../autho
 import type { Context } from '../../context.ts'
 import { methodOf } from '../clients/application-client.ts'
 import { makePersonTokens, type PersonTokens } from '../tokens/person-token.ts'
-import { invalidScope } from '../tokens/scope.ts'
+import { invalidScope } from '../scope.ts'
 import { isAllowed, judge } from '../judge/judge.ts'
 import { makeRefreshToken, newStep, type PresentedToken } from '../tokens/refresh-token.ts'
 import { countNoToken } from '../../directory/rate-limits/client-failures.ts'

@@ -1,6 +1,6 @@
 import type { FoundToken } from '../../directory/tokens/token.ts'
 import type { Client } from '../clients/client.ts'
-import { readScope } from './scope.ts'
+import { readScope } from '../scope.ts'
 
 /**
  * Whether a client may know what an access token allows. That of a person: its application, the applications of the

@@ -1,6 +1,6 @@
 import type { OidcCopy, ProjectCopy } from '../applications/application-copy.ts'
 import type { Allowed } from '../judge/judge.ts'
-import { itself, ofTokens, projectOf, readScope, roleScopes, type Scope } from './scope.ts'
+import { itself, ofTokens, projectOf, readScope, roleScopes, type Scope } from '../scope.ts'
 
 /** The scopes of an access token of a person. */
 export interface PersonScope {

@@ -2,7 +2,7 @@ import type { OrganizationRoles } from '#gen/roster/users/v1/oauth_service'
 import type { ServiceCall } from '#lib/rpc/call'
 import type { Context } from '../../context.ts'
 import { domainOf } from '../../directory/organizations/organization-domain.ts'
-import type { Scope } from './scope.ts'
+import type { Scope } from '../scope.ts'
 import type { Roles } from './scoped-roles.ts'
 
 /** Characters that a token has for each list of roles, at most: it has to fit into a header. */

@@ -4,7 +4,7 @@ import { instance } from '#lib/instance'
 import type { ServiceCall } from '#lib/rpc/call'
 import { membershipsIn } from '../../../roles-there.ts'
 import type { Context } from '../../context.ts'
-import type { Scope } from './scope.ts'
+import type { Scope } from '../scope.ts'
 
 /** The roles of a user that a scope asks for. */
 export interface Roles {

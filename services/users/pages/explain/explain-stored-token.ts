@@ -7,7 +7,7 @@ import { findStored, hashToken, type StoredToken } from '../../directory/tokens/
 import { loadAuthorization } from '../../openid/authorization/later-facts.ts'
 import { type ActiveToken, findActive } from '../../openid/authorization/active-token.ts'
 import { personScope, scopesOf } from '../../openid/tokens/person-scope.ts'
-import { readScope } from '../../openid/tokens/scope.ts'
+import { readScope } from '../../openid/scope.ts'
 import { findRoles } from '../../openid/tokens/scoped-roles.ts'
 import type { Session } from '../../sessions/events/session.ts'
 import { loadPersonPolicy } from '../../sessions/login-policy/load-person-policy.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../openid/authorization/testing/visitors.ts'
 import { consoleCallback } from '../../openid/applications/console-application.ts'
 import { issueToken } from '../../openid/operations/issue-token.ts'
-import { itself } from '../../openid/tokens/scope.ts'
+import { itself } from '../../openid/scope.ts'
 import {
   addApp,
   App,
