@@ -9,7 +9,7 @@ const texts = {
     working: 'One moment …',
     done: 'Check your email',
     doneHint:
-      'If there is such an account, we have sent an email with a code to its address. Check your spam folder, too. If nothing arrives, ask the administrators of your organization.',
+      'If an account of this name can get a new password here, we have sent an email with a code to its address. Check your spam folder, too. If nothing arrives, do you sign in with another service? Then change your password there. Else ask the administrators of your organization.',
     often: 'Too many requests. Please wait {wait} and try again.',
     failed: 'Something went wrong. This is not your fault. Please try again in a moment.',
     offline: 'We could not reach the service. Check your connection and try again.',
@@ -22,7 +22,7 @@ const texts = {
     working: 'Einen Moment …',
     done: 'Sehen Sie in Ihrem Postfach nach',
     doneHint:
-      'Wenn es dieses Konto gibt, haben wir eine E-Mail mit einem Code an seine Adresse gesendet. Sehen Sie auch im Spam-Ordner nach. Wenn nichts ankommt, wenden Sie sich an die Administratoren Ihrer Organisation.',
+      'Wenn ein Konto dieses Namens hier ein neues Passwort bekommen kann, haben wir eine E-Mail mit einem Code an seine Adresse gesendet. Sehen Sie auch im Spam-Ordner nach. Wenn nichts ankommt: Melden Sie sich mit einem anderen Dienst an? Dann ändern Sie Ihr Passwort dort. Sonst wenden Sie sich an die Administratoren Ihrer Organisation.',
     often: 'Zu viele Anfragen. Bitte warten Sie {wait} und versuchen Sie es noch einmal.',
     failed: 'Etwas ist schiefgegangen. Das liegt nicht an Ihnen. Bitte versuchen Sie es gleich noch einmal.',
     offline: 'Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.',

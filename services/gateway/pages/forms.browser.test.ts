@@ -168,7 +168,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'Check your email' }).waitFor()
       expect(asked).toEqual([{ url: '/v2/users/password_reset', body: '{"loginName":"ada@acme.example"}' }])
-      await status(page).getByText('If there is such an account').waitFor()
+      await status(page).getByText('If an account of this name').waitFor()
       await page.context().close()
     })
   })

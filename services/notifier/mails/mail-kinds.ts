@@ -14,6 +14,7 @@ interface KindOfMail {
     | 'application'
     | 'message'
     | 'domains'
+    | 'providers'
   )[]
   /** A stranger asks for it, who has proved nothing, and may have written the name for another stranger. */
   ofStrangers?: true
@@ -48,7 +49,10 @@ const kinds = {
   [MailKind.MAIL_KIND_PASSKEY_REMOVED]: { name: 'passkey-removed', shows: ['host', 'changedAt', 'url'] },
   [MailKind.MAIL_KIND_PROVIDER_LINKED]: { name: 'provider-linked', shows: ['host', 'changedAt', 'url'] },
   [MailKind.MAIL_KIND_PASSKEY_LINK]: { name: 'passkey-link', shows: ['code', 'url', 'validFor'] },
-  [MailKind.MAIL_KIND_INVITATION]: { name: 'invitation', shows: [...ofCodes, 'inviter', 'application', 'message'] },
+  [MailKind.MAIL_KIND_INVITATION]: {
+    name: 'invitation',
+    shows: [...ofCodes, 'inviter', 'application', 'providers', 'message'],
+  },
   [MailKind.MAIL_KIND_DOMAIN_LOST]: { name: 'domain-lost', shows: ['host', 'domains', 'validFor'] },
   [MailKind.MAIL_KIND_DOMAIN_UNVERIFIED]: { name: 'domain-unverified', shows: ['host', 'domains'] },
   [MailKind.MAIL_KIND_FACTOR_ADDED]: { name: 'factor-added', shows: ofFactors },

@@ -44,6 +44,7 @@ const sound = {
   message: '',
   name: '',
   kind: 0 as const,
+  providers: [],
 }
 const refusal = (change: Partial<typeof sound>) =>
   mailer.send('email-code', 'id', { ...sound, ...change }).then(() => undefined, readRefusal)

@@ -66,6 +66,7 @@ export function openMailer(config: Config, mails: Mails, clock: Clock, logos: Lo
         inviter: content.inviter,
         application: content.applicationName,
         domains: content.domains ?? '',
+        providers: content.providers,
         message: content.message,
       })
       const headers = providerHeaders(hostname, writtenId(id))

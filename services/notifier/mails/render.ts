@@ -27,6 +27,8 @@ export interface MailValues {
   application?: string
   /** What the inviter says; empty where nothing. */
   message?: string
+  /** Of an invitation: the identity providers of which one signs the person in; empty where none does. */
+  providers?: readonly string[]
   /** The domains that it is about. */
   domains?: string
 }
@@ -78,10 +80,12 @@ function render(template: Template, values: MailValues): Mail {
     inviter: greetedName(values.inviter ?? '') || template.words.inviterWithoutName,
     application: nameOf(values.application),
     domains: values.domains ?? '',
+    providers: oneOf(values.providers ?? [], language),
     // It stands between quotation marks of the mail, and must not end them.
     message: message.replace(quotationMarks, "'"),
   }
-  const whole = (written: string) => (message === '' ? withoutMessage(written) : written)
+  const empty = (['message', 'providers'] as const).filter((name) => shown[name] === '')
+  const whole = (written: string) => empty.reduce(withoutLineOf, written)
   return {
     language,
     subject: fill(subject, shown, plain),
@@ -98,8 +102,14 @@ function render(template: Template, values: MailValues): Mail {
 const quotationMarks = /["“”„‟«»〝〞〟＂]/gu
 
 // Its paragraph is of one line.
-function withoutMessage(written: string): string {
-  return written.replace(/^.*\{\{message\}\}.*\n\n?/m, '')
+function withoutLineOf(written: string, name: string): string {
+  return written.replace(new RegExp(`^.*\\{\\{${name}\\}\\}.*\\n\\n?`, 'm'), '')
+}
+
+// Their owner chose the names.
+function oneOf(names: readonly string[], language: string): string {
+  const shown = names.map(greetedName).filter((name) => name !== '')
+  return formatOf(`${language} list`, () => new Intl.ListFormat(language, { type: 'disjunction' })).format(shown)
 }
 
 function fill(template: string, values: Record<string, string>, write: (value: string) => string): string {

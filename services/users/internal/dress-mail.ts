@@ -18,6 +18,7 @@ export async function dress(context: Context, { from, ...mail }: MailText): Prom
   const looksAs = request && asking ? await organizationOfPages(context, request.parameters) : from.organizationId
   const application = mail.applicationName || asking?.application.name
   return {
+    providers: [],
     ...mail,
     name: application || (await nameOfOrganization(context, from.organizationId)),
     brand: await brandOf(context, looksAs),

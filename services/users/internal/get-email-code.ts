@@ -9,6 +9,7 @@ import type { Context } from '../context.ts'
 import { dress } from './dress-mail.ts'
 import { eachMail } from './each-mail.ts'
 import { kindOf } from './mail-kinds.ts'
+import { withProviders } from './providers-of-invited.ts'
 
 export async function getEmailCode(
   context: Context,
@@ -16,7 +17,7 @@ export async function getEmailCode(
 ): Promise<GetEmailCodeResponse> {
   const contentOf = async ({ kind, ...mail }: MailKey) => {
     const text = await kindOf(kind).content(context, mail)
-    return text && dress(context, text)
+    return text && dress(context, await withProviders(context, mail.userId, text))
   }
   const time = await orUnavailable(readNow(context.sql))
   if (mails.length === 0) return { ...codeOf(await contentOf(one)), contents: [], time }

@@ -75,6 +75,12 @@ export function strong(name: string): Html {
   return html`<strong>${apart(name)}</strong>`
 }
 
+/** Names of which one serves, such as `Acme or Google`. */
+export function oneOf({ tag }: Language, names: readonly string[]): Html {
+  const parts = new Intl.ListFormat(tag, { type: 'disjunction' }).formatToParts(names)
+  return html`${parts.map(({ type, value }) => (type === 'element' ? strong(value) : value))}`
+}
+
 /** A name that comes from others: its letters do not turn the sentence around it. */
 export function apart(name: string): Html {
   return html`<bdi>${seen(name)}</bdi>`

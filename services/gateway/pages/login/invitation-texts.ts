@@ -12,6 +12,17 @@ const en = {
   invitationJoin: 'Accept the invitation',
   invitedPerson:
     'The invitation is for another account than the one you are signed in with. Sign in with the account of the invited address.',
+  joinByProvider:
+    'You join by signing in with {providers}. You will sign in that way from then on, and need no password.',
+  joinProved: '{provider} has signed you in. Accept the invitation, and you sign in that way from now on.',
+  joinProvedAs:
+    '{provider} has signed you in as {account}. Accept the invitation, and you sign in that way from now on.',
+  joinOtherwise: 'Sign in differently',
+  joinAsException:
+    'The people of this organization sign in with {providers}. You will help to manage it, so you choose a password: it lets you in also when that does not work.',
+  joinLate: 'It took too long to accept the invitation after the sign-in. Please sign in once more.',
+  joinTaken:
+    'Whoever signed in there has another account here already. Sign in there as the person who is invited, or ask whoever invited you to invite the address of that account.',
   invitationOver: 'This link has expired',
   invitationOverHint:
     'The invitation has expired, was accepted or taken back, or a newer one was sent. If you have accepted it, sign in to your application. Else ask whoever invited you for another one.',
@@ -35,6 +46,18 @@ const de: typeof en = {
   invitationJoin: 'Einladung annehmen',
   invitedPerson:
     'Die Einladung ist für ein anderes Konto als das, mit dem Sie angemeldet sind. Melden Sie sich mit dem Konto der eingeladenen Adresse an.',
+  joinByProvider:
+    'Sie nehmen teil, indem Sie sich mit {providers} anmelden. So melden Sie sich auch in Zukunft an, und ein Passwort brauchen Sie nicht.',
+  joinProved: '{provider} hat Sie angemeldet. Nehmen Sie die Einladung an, und Sie melden sich von jetzt an so an.',
+  joinProvedAs:
+    '{provider} hat Sie als {account} angemeldet. Nehmen Sie die Einladung an, und Sie melden sich von jetzt an so an.',
+  joinOtherwise: 'Anders anmelden',
+  joinAsException:
+    'Die Menschen dieser Organisation melden sich mit {providers} an. Sie werden sie mitverwalten und wählen darum ein Passwort: Damit kommen Sie auch hinein, wenn das einmal nicht geht.',
+  joinLate:
+    'Nach der Anmeldung hat es zu lange gedauert, bis Sie die Einladung angenommen haben. Bitte melden Sie sich noch einmal an.',
+  joinTaken:
+    'Wer sich dort angemeldet hat, hat hier schon ein anderes Konto. Melden Sie sich dort als die eingeladene Person an, oder bitten Sie darum, dass die Adresse dieses Kontos eingeladen wird.',
   invitationOver: 'Dieser Link ist abgelaufen',
   invitationOverHint:
     'Die Einladung ist abgelaufen, angenommen oder zurückgezogen, oder es wurde eine neuere geschickt. Wenn Sie sie angenommen haben, melden Sie sich in Ihrer Anwendung an. Sonst bitten Sie um eine neue Einladung.',

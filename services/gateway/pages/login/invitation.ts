@@ -3,12 +3,13 @@ import {
   type InvitationLinkPage,
   type InvitationPage,
 } from '#gen/roster/users/v1/sign_in_service'
-import { addressOf, apart, form, type Shown, strong, withBrandOf } from './form.ts'
+import { addressOf, apart, form, oneOf, type Shown, strong, withBrandOf } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { keepBox } from './keep-box.ts'
 import { duration, type Language } from './language.ts'
 import { linkCodeScript } from './link-code.ts'
 import { joinByPasskey, passkeyJoinScript } from './new-passkey.ts'
+import { providerButtons, providerErrors } from './provider-buttons.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
 import type { TextKey } from './texts.ts'
@@ -62,19 +63,25 @@ const problems: Partial<Record<Reason, TextKey>> = {
   [Reason.INVITATION_ERROR_PASSKEY_UNVERIFIED]: 'passkeyUnverified',
   [Reason.INVITATION_ERROR_PASSKEY_NOT_ALLOWED]: 'passkeyNotAllowed',
   [Reason.INVITATION_ERROR_PASSKEY_INVALID]: 'passkeyUnfit',
+  [Reason.INVITATION_ERROR_PROVIDER_LATE]: 'joinLate',
+  [Reason.INVITATION_ERROR_PROVIDER_TAKEN]: 'joinTaken',
 }
 
 /** The invitation: a new person gives names and, where it serves, a password; a known one joins by a button. */
 export function invitationPage(shown: Shown, page: InvitationPage): Document {
   const { language } = shown
   const { text } = language
-  const { email, account, error, retryAfter, passwordMin, passwordMax } = page
+  const { email, account, error, providerError, retryAfter, passwordMin, passwordMax } = page
   const lengths = { min: passwordMin, max: passwordMax }
   const isUnfit = error === Reason.INVITATION_ERROR_PASSKEY_INVALID
-  const key = isUnfit && page.withoutPassword ? 'passkeyUnfitHere' : problems[error]
+  const key = (isUnfit && page.withoutPassword ? 'passkeyUnfitHere' : problems[error]) ?? providerErrors[providerError]
   const message = key && fill(text[key], { ...lengths, wait: duration(language, retryAfter) })
   const who = account && html`${strong(account.displayName)} (${apart(email)})`
-  const content = html`${said(shown, page)} ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}
+  const others = page.providersOfOthers
+  const exception =
+    others.length > 0 && html`<p>${fill(text.joinAsException, { providers: oneOf(language, others) })}</p>`
+  const content = html`${said(shown, page)} ${exception}
+  ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}
   ${who && html`<p>${fill(text.invitationKnown, { account: who })}</p>`}
   ${form(shown, '/invitation', account ? html`<button autofocus>${text.invitationJoin}</button>` : fields(shown, page))}`
   return frame(language, text.invitation, content, {
@@ -93,8 +100,11 @@ function said({ language: { text }, destination }: Shown, { inviter, message, ap
     ${message !== '' && html`<blockquote>${apart(message)}</blockquote>`}`
 }
 
-function fields({ language: { text, tag }, requestId }: Shown, page: InvitationPage): Part {
-  const { email, error, namesAreKnown, passwordMin, passwordMax, passkey } = page
+function fields(shown: Shown, page: InvitationPage): Part {
+  const { text, tag } = shown.language
+  const { email, error, namesAreKnown, passwordMin, passwordMax, passkey, providers } = page
+  const isByProvider = page.withoutPassword && providers.length > 0
+  const joins = page.provedBy !== '' || !isByProvider
   const isPasswordWrong =
     error === Reason.INVITATION_ERROR_PASSWORD_INVALID || error === Reason.INVITATION_ERROR_PASSWORD_TOO_COMMON
   const isNameWrong = error === Reason.INVITATION_ERROR_FAMILY_NAME_INVALID
@@ -132,14 +142,43 @@ function fields({ language: { text, tag }, requestId }: Shown, page: InvitationP
   return html`<input type="hidden" name="language" value="${tag}" />
     <label for="email">${text.email}</label>
     <input id="email" type="email" value="${email}" autocomplete="username" readonly />
-    ${!namesAreKnown && names} ${page.withoutPassword ? html`<p>${text.joinByCode}</p>` : password}
+    ${!namesAreKnown && (joins || passkey) && names} ${page.withoutPassword ? byWhat(shown.language, page) : password}
     ${keepBox(text, page.keep)}
-    <button ${page.withoutPassword && namesAreKnown && html`autofocus`}>${text.invitationJoin}</button>
+    ${joins && html`<button ${page.withoutPassword && namesAreKnown && html`autofocus`}>${text.invitationJoin}</button>`}
     ${
       passkey &&
+      page.provedBy === '' &&
       joinByPasskey(text, passkey, {
         label: page.withoutPassword ? text.usePasskey : text.passkeyNotPassword,
-        renewal: `${addressOf(requestId)}/passkey`,
+        renewal: `${addressOf(shown.requestId)}/passkey`,
       })
-    }`
+    }
+    ${isByProvider && providerButtons(shown, providers, !passkey)} ${page.provedBy !== '' && otherWay(shown)}`
+}
+
+// By what a person without a password signs in from now on.
+function byWhat(language: Language, { provedBy, provedAs, providers }: InvitationPage): Part {
+  const { text } = language
+  const provider = strong(provedBy)
+  if (provedBy !== '')
+    return html`<p>
+      ${fill(provedAs === '' ? text.joinProved : text.joinProvedAs, { provider, account: strong(provedAs) })}
+    </p>`
+  const names = providers.map(({ name }) => name)
+  return html`<p>
+    ${names.length > 0 ? fill(text.joinByProvider, { providers: oneOf(language, names) }) : text.joinByCode}
+  </p>`
+}
+
+// Forgets whom the provider has proved.
+function otherWay({ requestId, language: { text } }: Shown): Part {
+  return html`<button
+    class="text"
+    formaction="${addressOf(requestId)}/provider"
+    name="action"
+    value="not-now"
+    formnovalidate
+  >
+    ${text.joinOtherwise}
+  </button>`
 }

@@ -5,10 +5,10 @@ import {
   type RecoveryPage,
   type RecoveryPasskeyPage,
 } from '#gen/roster/users/v1/sign_in_service'
-import { addressOf, destination, form, type Shown, strong } from './form.ts'
-import { fill, html } from './html.ts'
+import { addressOf, destination, form, oneOf, type Shown, strong } from './form.ts'
+import { fill, html, type Part } from './html.ts'
 import { keepBox } from './keep-box.ts'
-import { duration } from './language.ts'
+import { duration, type Language } from './language.ts'
 import { newPasskeyForm, newPasskeyScript } from './new-passkey.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
@@ -27,10 +27,10 @@ const problems: Partial<Record<Reason, TextKey>> = {
 }
 
 /** Whose password is forgotten. */
-export function recoveryPage(shown: Shown, { loginName, nameIsFixed }: RecoveryPage): Document {
+export function recoveryPage(shown: Shown, { loginName, nameIsFixed, providers }: RecoveryPage): Document {
   const { language } = shown
   const { text } = language
-  const content = html`${destination(shown)}
+  const content = html`${destination(shown)} ${there(language, providers)}
     <p>${text.recoverIntro}</p>
     ${form(
       shown,
@@ -54,6 +54,12 @@ export function recoveryPage(shown: Shown, { loginName, nameIsFixed }: RecoveryP
   return frame(language, text.forgottenPassword, content)
 }
 
+// Where providers alone sign in, a code comes to those alone who have a password all the same.
+function there(language: Language, providers: readonly string[]): Part {
+  const named = oneOf(language, providers)
+  return providers.length > 0 && html`<p>${fill(language.text.recoverThere, { providers: named })}</p>`
+}
+
 /** The code that was mailed, and the new password. */
 export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document {
   const { language } = shown
@@ -66,7 +72,7 @@ export function recoveryCodePage(shown: Shown, page: RecoveryCodePage): Document
     error === Reason.RECOVERY_ERROR_PASSWORD_INVALID || error === Reason.RECOVERY_ERROR_PASSWORD_TOO_COMMON
   const isCodeWrong = error === Reason.RECOVERY_ERROR_CODE_WRONG
   // By the name a manager of passwords keeps the new one.
-  const content = html`${destination(shown)}
+  const content = html`${destination(shown)} ${there(language, page.providers)}
     <p>${text.recoverCodeIntro}</p>
     <p>${text.recoverEnds}</p>
     ${message && html`<p id="status" class="bad" role="alert">${message}</p>`}

@@ -56,7 +56,9 @@ const en = {
   recover: 'Choose a new password',
   recoverIntro: 'We will send a code to the email address of your account. With it you can choose a new password.',
   recoverCodeIntro:
-    'If there is such an account, we have sent an email with a code to its address. Check your spam folder, too. If nothing arrives, ask the administrators of your organization.',
+    'If an account of this name can get a new password here, we have sent an email with a code to its address. Check your spam folder, too. If nothing arrives, do you sign in with another service? Then change your password there. Else ask the administrators of your organization.',
+  recoverThere:
+    'The people of this organization sign in with {providers}, and change their passwords there. A code comes only to those who have a password here, such as administrators.',
   recoverEnds: 'A new password signs you out everywhere else.',
   setPassword: 'Set password and sign in',
   newPasswordIntro: 'Your password was set by somebody else. Please choose one that only you know.',
@@ -246,7 +248,9 @@ const de: Texts = {
   recover: 'Neues Passwort wählen',
   recoverIntro: 'Wir senden einen Code an die E-Mail-Adresse Ihres Kontos. Damit können Sie ein neues Passwort wählen.',
   recoverCodeIntro:
-    'Wenn es dieses Konto gibt, haben wir eine E-Mail mit einem Code an seine Adresse gesendet. Sehen Sie auch im Spam-Ordner nach. Wenn nichts ankommt, wenden Sie sich an die Administratoren Ihrer Organisation.',
+    'Wenn ein Konto dieses Namens hier ein neues Passwort bekommen kann, haben wir eine E-Mail mit einem Code an seine Adresse gesendet. Sehen Sie auch im Spam-Ordner nach. Wenn nichts ankommt: Melden Sie sich mit einem anderen Dienst an? Dann ändern Sie Ihr Passwort dort. Sonst wenden Sie sich an die Administratoren Ihrer Organisation.',
+  recoverThere:
+    'Die Menschen dieser Organisation melden sich mit {providers} an und ändern ihr Passwort dort. Einen Code bekommt nur, wer hier ein Passwort hat, etwa wer die Organisation verwaltet.',
   recoverEnds: 'Mit einem neuen Passwort werden Sie überall sonst abgemeldet.',
   setPassword: 'Passwort speichern und anmelden',
   newPasswordIntro: 'Ihr Passwort hat jemand anderes gesetzt. Bitte wählen Sie eines, das nur Sie kennen.',

@@ -8,9 +8,11 @@ import { type User, userKey } from '../events/user.ts'
 type Mail = Omit<MailKey, 'kind'>
 
 /** What a mail says, and for whom: its name and its brand follow from that. */
-export interface MailText extends Omit<EmailCode, 'name' | 'brand'> {
+export interface MailText extends Omit<EmailCode, 'name' | 'brand' | 'providers'> {
   /** `requestId`: of the page that asked for it. */
   from: { organizationId: string; requestId?: string | undefined }
+  /** Missing: none. */
+  providers?: string[]
 }
 
 /** A kind of mail: what it says, and how it ends. Each lies where it belongs; `internal/mail-kinds.ts` lists them. */

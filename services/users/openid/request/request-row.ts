@@ -78,7 +78,7 @@ export interface Progress {
   /** A code that signs in by itself was asked for. */
   mailed?: MailedSignIn | undefined
   /** What a new person typed to accept an invitation, and what was wrong. */
-  invitation?: { givenName: string; familyName: string; error: InvitationError; retryAt?: string }
+  invitation?: { givenName?: string; familyName?: string; error: InvitationError; retryAt?: string }
   /** The second factor that the person wants to use. */
   way?: SecondFactorKind | undefined
   /** Of the contexts (`acr`) that the application asks for, those that the person passed over. */

@@ -12,15 +12,22 @@ import { claimUserName, newProfile, refuseTakenId } from '../../directory/new-us
 import { statuses } from '../../directory/organizations/statuses.ts'
 import type { MadePasskey } from '../../sessions/passkeys/made-passkey.ts'
 import { takeAddress } from '../../directory/login-names/address-holder.ts'
+import { linking, type NewLink } from '../../directory/links/link.ts'
 import { madeUserName } from '../registration/made-user-name.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 import { keepAccepting, type WholeInvitation } from './invitation-rows.ts'
 
-/** What a person signs in by from now on: the hash of a password, or a passkey in its place; neither: mailed codes. */
+/**
+ * What a person signs in by from now on: the hash of a password, or in its place a passkey or the link to an identity provider;
+ * none of them: mailed codes.
+ */
 export type ChosenFactor =
-  | { hash: string; passkey?: undefined }
-  | { hash?: undefined; passkey: MadePasskey }
-  | { hash?: undefined; passkey?: undefined }
+  | { hash: string; passkey?: undefined; link?: undefined }
+  | { hash?: undefined; passkey: MadePasskey; link?: undefined }
+  | { hash?: undefined; passkey?: undefined; link?: ChosenLink }
+
+/** Whom a provider proved. */
+export type ChosenLink = Pick<NewLink, 'idpId' | 'issuer' | 'subject' | 'userName'>
 
 /** What a person chooses who accepts an invitation. */
 export type Chosen = ChosenFactor & {
@@ -33,13 +40,13 @@ export type Chosen = ChosenFactor & {
 
 /**
  * Adds the person of an invitation whose code was right, under its id: so it makes one person at most. A mailed link has
- * proved the address. Throws `AddressTaken`, USER_ID_TAKEN where the link was used at the same time, and `Superseded` where
+ * proved the address. Throws `AddressTaken`, `NotLinked`, USER_ID_TAKEN where the link was used at the same time, and `Superseded` where
  * it is over.
  */
 export function addInvited(
   context: Context,
   { id, organizationId, email, preferredLanguage, state: { link } }: WholeInvitation,
-  { givenName, familyName, language, hash, passkey, guards }: Chosen,
+  { givenName, familyName, language, hash, passkey, link: chosenLink, guards }: Chosen,
   { requestId, deadline }: Call,
 ): Promise<LoginUser> {
   const userName = madeUserName({ givenName, familyName })
@@ -66,10 +73,12 @@ export function addInvited(
         payload: { userName, profile, email, isVerified: isMailed, ...proof },
       }
       const made = passkey?.stored(id, now)
+      // Whoever has an address that nobody proved may take the account back.
+      const linked = chosenLink && linking({ ...chosenLink, ...(!isMailed && { unproved: true as const }) })
       return {
         organizationId,
-        claims: [claimUserName(organizationId, userName), ...(made?.claims ?? [])],
-        events: [added, ...(passkey ? [passkey.event({ codeId: link.codeId })] : [])],
+        claims: [claimUserName(organizationId, userName), ...(made?.claims ?? []), ...(linked?.claims ?? [])],
+        events: [added, ...(passkey ? [passkey.event({ codeId: link.codeId })] : []), ...(linked?.events ?? [])],
         writes: [
           ...(made?.writes ?? (hash === undefined ? [] : [firstPassword(id, hash)])),
           ...(taken ? [taken.write] : []),

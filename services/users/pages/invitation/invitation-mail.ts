@@ -6,8 +6,10 @@ import { isUnsent } from '../../directory/email/unsent-mails.ts'
 import { isOpenInvitation } from '../../directory/events/invitation.ts'
 import { isOrganizationOpen } from '../../directory/organizations/statuses.ts'
 import { findInvitation } from './invitation-rows.ts'
+import { findInvited } from './invited.ts'
 import { findLanding } from './landing.ts'
 import { codeOf, linkOf, mailKind } from './new-link.ts'
+import { namesOf, waysToJoin } from './ways-to-join.ts'
 
 /** The mail of an invitation. There is no user yet, so it is by the id of the invitation. */
 export const invitationMail: KindOfMail = {
@@ -18,9 +20,11 @@ export const invitationMail: KindOfMail = {
     const { state, readAt, email, organizationId } = invitation ?? {}
     if (!isOpenInvitation(state, readAt ?? new Date(0)) || state.link.codeId !== codeId) return undefined
     if (!(await isUnsent(context, codeId)) || !(await isOrganizationOpen(context, organizationId!))) return undefined
-    const [inviter, landing] = await Promise.all([
+    const [inviter, landing, invited, ways] = await Promise.all([
       nameOfInviter(context, state.link.inviterId),
       findLanding(context, state),
+      findInvited(context, { id, codeId }),
+      waysToJoin(context, invitation!),
     ])
     return {
       from: { organizationId: organizationId! },
@@ -35,6 +39,8 @@ export const invitationMail: KindOfMail = {
       inviter,
       applicationName: landing.name,
       message: invitation!.message,
+      // A known person keeps the present way.
+      providers: invited?.holderId === undefined ? namesOf(ways) : [],
     }
   },
   end: endWithoutEvent(mailKind),

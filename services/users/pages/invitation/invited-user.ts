@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import { decideByInvite, findRightInvite, mayUseInvite, provedByInvite } from '../../directory/passwords/invite-code.ts'
 import { type Human, type Invite, isOpenInvite } from '../../directory/events/human.ts'
 import type { User, UserEvent } from '../../directory/events/user.ts'
+import { linking } from '../../directory/links/link.ts'
 import { findUserById, type LoginUser } from '../../directory/login-names/login-user.ts'
 import { isOrganizationOpen, statuses } from '../../directory/organizations/statuses.ts'
 import { storePassword } from '../../directory/passwords/store-password.ts'
@@ -56,13 +57,13 @@ export async function findInvitedUser(
 }
 
 /**
- * Gives an invited user the first password, or a passkey in its place, and proves the address where the code was mailed.
- * Throws `Superseded`.
+ * Gives an invited user the first password, or in its place a passkey or a link to an identity provider, and proves the address
+ * where the code was mailed. Throws `Superseded`, `NotLinked`.
  */
 export async function setFirstFactor(
   context: Context,
   { user: { id, organizationId }, human: { invite } }: InvitedUser,
-  { hash, passkey, guards }: ChosenFactor & { guards: Guard[] },
+  { hash, passkey, link, guards }: ChosenFactor & { guards: Guard[] },
   { requestId, deadline }: Call,
 ): Promise<LoginUser> {
   const { codeId } = invite
@@ -77,8 +78,16 @@ export async function setFirstFactor(
         throw new Superseded()
       const proved = provedByInvite(human.invite)
       // No password ends the invitation here.
-      if (!passkey && hash === undefined)
-        return { events: [...proved, { type: 'invite.code.used', payload: { codeId } }], guards, answer: undefined }
+      if (!passkey && hash === undefined) {
+        const isUnproved = proved.length === 0 && !human.isVerified
+        const linked = link && linking({ ...link, ...(isUnproved && { unproved: true as const }) })
+        return {
+          events: [...proved, { type: 'invite.code.used', payload: { codeId } }, ...(linked?.events ?? [])],
+          claims: linked?.claims ?? [],
+          guards,
+          answer: undefined,
+        }
+      }
       if (!passkey)
         return {
           events: [...proved, { type: 'password.changed', payload: { codeId } }],

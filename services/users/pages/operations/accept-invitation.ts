@@ -13,6 +13,7 @@ import { claimInvitation, finishInvitation } from '../invitation/finish-invitati
 import { giveRoles, isRefusal } from '../invitation/give-roles.ts'
 import { findInvited, type Invited } from '../invitation/invited.ts'
 import { findInvitedUser, setFirstFactor } from '../invitation/invited-user.ts'
+import { waysOfUser, waysToJoin } from '../invitation/ways-to-join.ts'
 import { join, type Joining } from './join.ts'
 import { toLanding } from '../invitation/landing.ts'
 import { AddressTaken } from '../../directory/login-names/address-holder.ts'
@@ -36,7 +37,7 @@ export async function acceptInvitation(
     if (!invited) return toPage(row.id)
     const { holderId } = invited
     return holderId === undefined
-      ? await join(context, opened, asNewPerson(context, opened, invited, call), request, call)
+      ? await join(context, opened, await asNewPerson(context, opened, invited, call), request, call)
       : await joinAs(context, opened, invited, holderId, call)
   } catch (error) {
     if (error instanceof Superseded || error instanceof AddressTaken) return toPage(row.id)
@@ -84,10 +85,16 @@ async function joinAs(
 }
 
 // A new person. Should what follows be cut off, the roles are given all the same.
-function asNewPerson(context: Context, opened: OpenedRequest, { invitation }: Invited, call: Call): Joining {
+async function asNewPerson(
+  context: Context,
+  opened: OpenedRequest,
+  { invitation }: Invited,
+  call: Call,
+): Promise<Joining> {
   return {
     email: invitation.email,
     organizationId: invitation.organizationId,
+    ways: await waysToJoin(context, invitation),
     refuse: () => refuseUngiven(context, opened, invitation, call),
     add: (chosen) => addInvited(context, invitation, chosen, call),
     finish: () => finishInvitation(context, invitation.id, call),
@@ -106,9 +113,11 @@ async function joinAsUser(
   const invited = await findInvitedUser(context, invitation, call)
   if (!invited) return toPage(opened.row.id)
   const { human, user } = invited
+  const { id: userId, organizationId } = user
   const joining: Joining = {
     email: human.email,
-    organizationId: user.organizationId,
+    organizationId,
+    ways: await waysOfUser(context, { userId, organizationId }, call),
     known: { ...human, userName: user.state.userName },
     refuse: async () => undefined,
     add: (chosen) => setFirstFactor(context, invited, chosen, call),

@@ -4,8 +4,9 @@ import { orUnavailable } from '#lib/database/database'
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { toPage } from '../../openid/authorization/answer.ts'
-import { advance, stillOpen } from '../../openid/request/request-row.ts'
+import { advance, type ProvedHere, stillOpen } from '../../openid/request/request-row.ts'
 import type { Context } from '../../context.ts'
+import { NotLinked } from '../../directory/links/link.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import { isWeak, type Known } from '../../directory/passwords/refuse-weak-password.ts'
 import { rememberAddress } from '../../directory/rate-limits/known-addresses.ts'
@@ -13,12 +14,17 @@ import { networkOf } from '../../directory/rate-limits/token-buckets.ts'
 import { type Refusal, refusalOf, refused } from '../../sessions/factors/passkey/ceremony.ts'
 import { type MadePasskey, provedMade, readMade } from '../../sessions/passkeys/made-passkey.ts'
 import { refuseWhereNotAllowed } from '../../sessions/passkeys/register.ts'
+import type { ProvedFactor } from '../../sessions/factors/factor.ts'
+import { sealTokens } from '../../sessions/factors/provider/kept-tokens.ts'
+import { provedProvider } from '../../sessions/factors/provider/provider.ts'
+import { tellGrants } from '../../sessions/factors/provider/tell-grants.ts'
 import { provedPassword } from '../../sessions/factors/password/password.ts'
 import { provedMailbox } from '../../sessions/factors/mailed-code/proved-mailbox.ts'
-import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import type { NewSession } from '../../sessions/record-factor.ts'
 import { openBrowserSession } from '../../sessions/open-browser-session.ts'
-import type { Chosen } from '../invitation/add-invited.ts'
+import type { Chosen, ChosenLink } from '../invitation/add-invited.ts'
+import { provedToJoin } from '../sign-in/provider/join-by-provider.ts'
+import type { WaysToJoin } from '../invitation/ways-to-join.ts'
 import { countTryFrom } from '../registration/registration-limits.ts'
 import { findFault, typedIn } from '../registration/typed-registration.ts'
 import { invitationBinding } from '../sign-in/invitation-passkey.ts'
@@ -29,6 +35,7 @@ export interface Joining {
   email: string
   /** Whose policy says whether a passkey may take the place of a password. */
   organizationId: string
+  ways: WaysToJoin
   /** What is known of a user who is there already, and so not asked for. */
   known?: Known
   /** Nobody is added, and no link is used up, before it is known that nothing hinders that. */
@@ -45,7 +52,7 @@ const errors = new Map<RegistrationError, InvitationError>([
   [RegistrationError.REGISTRATION_ERROR_PASSWORD_INVALID, InvitationError.INVITATION_ERROR_PASSWORD_INVALID],
 ])
 
-/** A person chooses a password, or a passkey in its place, and is signed in. */
+/** A person chooses a password, or in its place a passkey or an identity provider, and is signed in. */
 export async function join(
   context: Context,
   opened: OpenedRequest,
@@ -54,19 +61,23 @@ export async function join(
   call: Call,
 ): Promise<PageAnswer> {
   const { row, browser, now } = opened
-  const { email, known } = joining
+  const { email, known, ways } = joining
+  let byProvider = provedToJoin(opened, ways)
   const { givenName, familyName, language } = typedIn({ ...request, email })
   const keep = request.keep === 'on'
   const again = async (error: InvitationError, wait?: number) => {
     const retryAt = wait !== undefined && { retryAt: new Date(now.getTime() + wait * 1000).toISOString() }
     const typed = { givenName, familyName, error, ...retryAt }
-    await orUnavailable(advance(context.keys, row.id, { asksName: true, keep, invitation: typed })(context.sql))
+    const progress = { asksName: true, keep, invitation: typed, ...(byProvider && { proved: byProvider }) }
+    await orUnavailable(advance(context.keys, row.id, progress)(context.sql))
     return toPage(row.id)
   }
   const names = known ? { givenName: 'known', familyName: 'known' } : { givenName, familyName }
   const isByPasskey = request.credential !== ''
-  const { factors } = await loadLoginPolicy(context, joining.organizationId)
+  const { factors } = ways
   const isByPassword = !isByPasskey && factors.includes('password')
+  if (factors.includes('provider') && !isByPasskey && !byProvider)
+    return again(InvitationError.INVITATION_ERROR_PROVIDER_LATE)
   const fault = findFault({ email, ...names, language }, isByPassword ? request.password : undefined)
   if (fault !== undefined) return again(errors.get(fault) ?? InvitationError.INVITATION_ERROR_GIVEN_NAME_INVALID)
   const wait = await countTryFrom(context, call.clientAddress, 'invitations')
@@ -83,7 +94,11 @@ export async function join(
     const passkey = isByPasskey ? await readPasskey(context, opened, joining, request.credential) : undefined
     const refusal = await joining.refuse()
     if (refusal) return refusal
-    const factor = passkey ? { passkey } : isByPassword ? { hash: await hashOf(context, request.password, call) } : {}
+    const factor = passkey
+      ? { passkey }
+      : isByPassword
+        ? { hash: await hashOf(context, request.password, call) }
+        : byProvider && { link: linkOf(byProvider) }
     const user = await joining.add({ ...chosen, ...factor })
     // Should the rest fail, the person signs in by this page, and the roles follow. A link that was not mailed has proved no
     // address, so no code is mailed to that yet.
@@ -91,25 +106,37 @@ export async function join(
       ? provedMade(user, passkey.passkeyId)
       : isByPassword
         ? provedPassword(user)
-        : factors.includes('mailed-code') && user.state.human?.isVerified && provedMailbox(user)
+        : byProvider
+          ? await provedThere(context, user, byProvider)
+          : factors.includes('mailed-code') && user.state.human?.isVerified && provedMailbox(user)
     const along = {
       writes: (of: NewSession) => [advance(context.keys, row.id, { chosen: true }, of)],
       guards,
       clientId,
       keep,
     }
-    const session = proved ? await openBrowserSession(context, proved, browser, along, call) : undefined
     const warn = (error: unknown) =>
       context.log.warn({ err: error, userId: user.userId }, 'work after an invitation failed')
+    // With the role the password opens a session.
+    if (ways.isException) await joining.finish().catch(warn)
+    const session = proved ? await openBrowserSession(context, proved, browser, along, call) : undefined
+    if (byProvider && !passkey) await tellGrants(context, user, { ...byProvider, at: new Date(byProvider.at) }, call)
     await Promise.all([
-      joining.finish().catch(warn),
+      ways.isException ? undefined : joining.finish().catch(warn),
       rememberAddress(context, user.userId, call.clientAddress, undefined).catch(warn),
     ])
     return { ...(await joining.end()), newBrowser: session?.newValue ?? '' }
   } catch (error) {
+    if (error instanceof NotLinked) {
+      byProvider = undefined
+      return again(InvitationError.INVITATION_ERROR_PROVIDER_TAKEN)
+    }
     const refusal = refusalOf(error)
     if (refusal) return again(refusals[refusal] ?? InvitationError.INVITATION_ERROR_PASSKEY_INVALID)
-    if (!(error instanceof RosterError) || error.reason !== 'PASSWORDS_THROTTLED') throw error
+    if (!(error instanceof RosterError)) throw error
+    // The policy, the provider or the role has changed since: the person is there, and signs in by another page.
+    if (error.reason === 'CREDENTIALS_INVALID') return toPage(row.id)
+    if (error.reason !== 'PASSWORDS_THROTTLED') throw error
     return again(InvitationError.INVITATION_ERROR_THROTTLED, error.retryAfter ?? 1)
   }
 }
@@ -118,6 +145,15 @@ const refusals: Partial<Record<Refusal, InvitationError>> = {
   late: InvitationError.INVITATION_ERROR_PASSKEY_LATE,
   unverified: InvitationError.INVITATION_ERROR_PASSKEY_UNVERIFIED,
   'not-allowed': InvitationError.INVITATION_ERROR_PASSKEY_NOT_ALLOWED,
+}
+
+function linkOf({ idpId, issuer, subject, userName }: ProvedHere): ChosenLink {
+  return { idpId, issuer, subject, userName }
+}
+
+async function provedThere(context: Context, user: LoginUser, proved: ProvedHere): Promise<ProvedFactor> {
+  const sealedTokens = await sealTokens(context, { userId: user.userId, idpId: proved.idpId }, proved.tokens)
+  return provedProvider(user, { ...proved, sealedTokens })
 }
 
 function hashOf(context: Context, password: string, { clientAddress, deadline }: Call): Promise<string> {

@@ -17,6 +17,7 @@ import { statuses } from '../../directory/organizations/statuses.ts'
 import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import { renewsPasswords } from '../../sessions/login-policy/recovery-page.ts'
+import { personPolicy } from '../../sessions/login-policy/load-person-policy.ts'
 import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
 import { throttle } from '../../directory/rate-limits/throttle.ts'
 import {
@@ -69,7 +70,7 @@ export async function mailCode(context: Context, loginName: string, call: Call, 
   const setBy = found?.state.human?.emailSetBy
   const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))
   const isForeign = found !== undefined && (await isOfAnother(context, found))
-  const policy = await loadLoginPolicy(context, found?.organizationId ?? '')
+  const renews = renewsPasswords(await policyOf(context, found, call))
   let throttled: unknown
   const store = (isAllowed: boolean) =>
     context.store.execute({
@@ -91,7 +92,7 @@ export async function mailCode(context: Context, loginName: string, call: Call, 
       respond: () => ({}),
     })
   try {
-    await store(isTrusted && !isForeign && renewsPasswords(policy))
+    await store(isTrusted && !isForeign && renews)
     countLimit(throttled)
   } catch (error) {
     if (!(error instanceof RosterError) || error.reason !== 'MAILS_THROTTLED') throw error
@@ -99,6 +100,12 @@ export async function mailCode(context: Context, loginName: string, call: Call, 
     // Under an Idempotency-Key, the answer must be stored as for every other name.
     await store(false)
   }
+}
+
+// Where providers alone sign in, who has a role keeps the password.
+async function policyOf(context: Context, found: LoginUser | undefined, call: Call) {
+  const policy = await loadLoginPolicy(context, found?.organizationId ?? '')
+  return found && policy.factors.includes('provider') ? personPolicy(context, policy, found, call) : policy
 }
 
 /** The person who forgot the password: that of the id, where there is one, else of the name. */

@@ -15,13 +15,26 @@ export async function policyOfRequest(
   { row: { parameters } }: Pick<OpenedRequest, 'row'>,
   { requested }: Pick<RequestState, 'requested'>,
 ): Promise<LoginPolicy> {
-  const policy = await loadLoginPolicy(
-    context,
-    parameters.invitation?.organizationId ?? organizationOfRequest(parameters.scope, requested),
-  )
-  const keepsPassword =
-    !parameters.invitation && isRosterItself(requested.application) && policy.factors.includes('provider')
+  const policy = await loadLoginPolicy(context, organizationFor(parameters, requested))
+  const keepsPassword = isRosterItself(requested.application) && policy.factors.includes('provider')
   return keepsPassword ? { ...policy, factors: ['password'] } : policy
+}
+
+/** The names of the providers by which alone people of the organization sign in that the request is for. None: by a password, too. */
+export async function providersAlone(
+  context: Context,
+  { row: { parameters } }: Pick<OpenedRequest, 'row'>,
+  { requested }: Pick<RequestState, 'requested'>,
+): Promise<string[]> {
+  const { factors, providers } = await loadLoginPolicy(context, organizationFor(parameters, requested))
+  return factors.includes('provider') ? providers.map(({ name }) => name) : []
+}
+
+function organizationFor(
+  { invitation, scope }: OpenedRequest['row']['parameters'],
+  requested: RequestState['requested'],
+): string {
+  return invitation?.organizationId ?? organizationOfRequest(scope, requested)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type PageAnswer, SignInError } from '#gen/roster/users/v1/sign_in_service'
+import { InvitationError, type PageAnswer, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { brandedPath } from '../../directory/email/page-link.ts'
@@ -18,29 +18,37 @@ import { invitationOver, invitationPage, invitedUserPage } from './invitation-pa
 import { findInvited } from '../invitation/invited.ts'
 import { findInvitedUser } from '../invitation/invited-user.ts'
 import { findLanding, toLanding } from '../invitation/landing.ts'
+import { provedToJoin } from './provider/join-by-provider.ts'
+import { waysOfUser, waysToJoin } from '../invitation/ways-to-join.ts'
 
 type OfRequest = NonNullable<Parameters['invitation']>
 
 /** The page that comes next in a request that accepts an invitation. */
 export async function nextOfInvitation(
   context: Context,
-  { row, now }: Pick<OpenedRequest, 'row' | 'now'>,
+  opened: Pick<OpenedRequest, 'row' | 'browser' | 'now'>,
   { people }: RequestState,
   factorPage: (kinds: readonly FactorKind[], person: Candidate) => PageAnswer | Promise<PageAnswer>,
   call: Call,
 ): Promise<PageAnswer> {
+  const { row, now } = opened
   const invitation = row.parameters.invitation!
-  const typed = row.progress.invitation
-  if (invitation.ofUser) {
-    const invitedUser = await findInvitedUser(context, invitation, call)
-    return invitedUser ? invitedUserPage(context, invitedUser, { typed, now }) : invitationOver()
-  }
+  if (invitation.ofUser) return nextOfUser(context, opened, call)
   const invited = await findInvited(context, invitation)
   if (!invited) return invitationOver()
   const { holderId } = invited
-  if (holderId === undefined) return invitationPage(context, invited, { typed, person: undefined, now })
+  const ways = await waysToJoin(context, invited.invitation)
+  if (holderId === undefined)
+    return invitationPage(context, invited, {
+      row: withTaken(row),
+      person: undefined,
+      proved: provedToJoin(opened, ways),
+      ways,
+      now,
+    })
   const person = people.find(({ signedInUser }) => signedInUser.userId === holderId)
-  if (person && isAllowed(person.verdict)) return invitationPage(context, invited, { typed, person, now })
+  if (person && isAllowed(person.verdict))
+    return invitationPage(context, invited, { row, person, proved: undefined, ways, now })
   const lack = person && 'missing' in person.verdict ? person.verdict.missing[0] : undefined
   // The second factor of the person who has just entered the password.
   if (person && lack?.what === 'factor' && areSecond(lack.kinds) && row.userId === holderId)
@@ -48,6 +56,29 @@ export async function nextOfInvitation(
   if (person && lack?.what === 'new-password' && row.userId === holderId) return newPasswordPage(row, person, now)
   const isOther = people.length > 0 && row.progress.error === undefined
   return signInPage(row, now, isOther ? SignInError.SIGN_IN_ERROR_INVITED_PERSON : undefined)
+}
+
+// A user without a password.
+async function nextOfUser(
+  context: Context,
+  opened: Pick<OpenedRequest, 'row' | 'browser' | 'now'>,
+  call: Call,
+): Promise<PageAnswer> {
+  const { row, now } = opened
+  const { id } = row.parameters.invitation!
+  const invitedUser = await findInvitedUser(context, row.parameters.invitation!, call)
+  if (!invitedUser) return invitationOver()
+  const ways = await waysOfUser(context, { userId: id, organizationId: invitedUser.user.organizationId }, call)
+  const proved = provedToJoin(opened, ways)
+  return invitedUserPage(context, invitedUser, { row: withTaken(row), person: undefined, proved, ways, now })
+}
+
+// Whoever signed in by a provider here is another person than the one who is invited.
+function withTaken(row: OpenedRequest['row']): Pick<OpenedRequest['row'], 'progress'> {
+  const { progress, sessionId } = row
+  if (sessionId === null || progress.error || progress.proved || progress.invitation) return row
+  const error = InvitationError.INVITATION_ERROR_PROVIDER_TAKEN
+  return { progress: { ...progress, invitation: { error } } }
 }
 
 /** Where the person comes to after accepting. */

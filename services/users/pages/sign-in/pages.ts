@@ -78,9 +78,10 @@ export function recoveryPage(recovery: NonNullable<Progress['recovery']>, now: D
           ...passwordLengths(),
           keep: undefined,
           offersPasskey: false,
+          providers: [],
         },
       })
-    : show({ $case: 'recovery', value: { loginName, nameIsFixed: userId !== undefined } })
+    : show({ $case: 'recovery', value: { loginName, nameIsFixed: userId !== undefined, providers: [] } })
 }
 
 export function secondsUntil(time: string | undefined, now: Date): number {

@@ -21,7 +21,7 @@ import { enterAccount, toAccount } from './own-account.ts'
 import { isForOwnAccount } from '../../openid/request/parameters.ts'
 import { organizationOfRequest } from '../../openid/request/request-organization.ts'
 import { registeringOrganization } from '../../openid/request/registering-organization.ts'
-import { asksForCode, policyOfRequest } from './asks-for-code.ts'
+import { asksForCode, policyOfRequest, providersAlone } from './asks-for-code.ts'
 import {
   accountsPage,
   consentPage,
@@ -84,9 +84,8 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
     const isFixed = (answer.$case === 'signIn' || answer.$case === 'mailedCode') && answer.value.nameIsFixed
     const known = isFixed ? state.chosen : undefined
     const { keepSignedIn } = known?.signedInUser.policy ?? policy
-    if (keepSignedIn === 'allowed') answer.value.keep = progress.keep ?? known?.isKept ?? false
-    if (answer.$case === 'registrationCode' || answer.$case === 'invitation')
-      answer.value.withoutPassword = !policy.factors.includes('password')
+    if (keepSignedIn === 'allowed') answer.value.keep = progress.keep ?? progress.proved?.keep ?? known?.isKept ?? false
+    if (answer.$case === 'registrationCode') answer.value.withoutPassword = !policy.factors.includes('password')
     if (answer.$case === 'recoveryCode') answer.value.offersPasskey = policy.allowPasskeys
     if (answer.$case === 'signIn') {
       const { factors } = known?.signedInUser.policy ?? policy
@@ -111,6 +110,8 @@ export async function showRequest(context: Context, opened: OpenedRequest, call:
       if (isOffered) answer.value.passkey = await passkeyPrompt(context, opened, state)
     }
   }
+  if (answer?.$case === 'recovery' || answer?.$case === 'recoveryCode')
+    answer.value.providers = await providersAlone(context, opened, state)
   if (answer?.$case === 'invitation' && !answer.value.account)
     answer.value.passkey = await invitationPrompt(context, opened, call)
   if (answer?.$case === 'passkey' && !progress.recovery)
@@ -214,7 +215,7 @@ async function nextPage(
   if (row.parameters.invitation)
     return nextOfInvitation(
       context,
-      { row, now },
+      { row, browser, now },
       state,
       (kinds, person) => factorPage(context, kinds, { row, now }, person),
       call,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf'
-import { date, ofAccount, withForm } from './parts.ts'
+import { date, invited, ofAccount, withForm } from './parts.ts'
 
 const acme = { idpId: 'i1', name: 'Acme' }
 const google = { idpId: 'i2', name: 'Google', stylingType: 'STYLING_TYPE_GOOGLE' }
@@ -90,6 +90,42 @@ export const providerScreens: Record<string, JsonObject> = {
   },
   'a provider was tried, in vain': {
     providerTrial: { provider: 'Acme', problem: 'The provider refuses the code: invalid_client.' },
+  },
+  'invitation, by providers alone': {
+    ...withForm,
+    invitation: { ...invited, withoutPassword: true, providers: [google, acme], keep: false },
+  },
+  'invitation, by a provider that proved another person': {
+    ...withForm,
+    invitation: {
+      ...invited,
+      withoutPassword: true,
+      providers: [acme],
+      error: 'INVITATION_ERROR_PROVIDER_TAKEN',
+    },
+  },
+  'invitation, cancelled at a provider': {
+    ...withForm,
+    invitation: {
+      ...invited,
+      namesAreKnown: true,
+      withoutPassword: true,
+      providers: [acme],
+      providerError: 'SIGN_IN_ERROR_PROVIDER_DENIED',
+    },
+  },
+  'invitation, proved by a provider': {
+    ...withForm,
+    invitation: { ...invited, withoutPassword: true, provedBy: 'Acme', provedAs: 'ada@there.example', keep: false },
+  },
+  'invitation with a role, where providers sign in': {
+    ...withForm,
+    invitation: { ...invited, providersOfOthers: ['Google', 'Acme'] },
+  },
+  'recover, where providers sign in': { ...withForm, recovery: { loginName: 'ada', providers: ['Google', 'Acme'] } },
+  'recover by code, where providers sign in': {
+    ...withForm,
+    recoveryCode: { loginName: 'ada', passwordMin: 8, passwordMax: 200, providers: ['Acme'] },
   },
   'account, providers': ofAccount({
     section: 'providers',

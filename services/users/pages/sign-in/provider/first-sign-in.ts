@@ -7,6 +7,7 @@ import { toPage } from '../../../openid/authorization/answer.ts'
 import { onlyOrganization } from '../../../openid/request/request-organization.ts'
 import { registeringOrganization } from '../../../openid/request/registering-organization.ts'
 import { advance, type ProvedHere } from '../../../openid/request/request-row.ts'
+import { joinsByProvider } from './join-by-provider.ts'
 import { findFault, typedIn } from '../../registration/typed-registration.ts'
 import type { OpenedRequest } from '../opened-request.ts'
 import { type RequestState, requestStateOf } from '../request-state.ts'
@@ -67,6 +68,8 @@ export async function firstSignIn(
   const passedBy = place === undefined ? undefined : await isPassedBy(context, place, said, call)
   const mayMake = place !== undefined && passedBy === undefined && (await maySignUp(context, proved.idpId, place))
   const registersIn = mayMake ? place : undefined
+  const { invitation } = row.parameters
+  const joins = invitation !== undefined && (await joinsByProvider(context, invitation, proved, call))
   const here: ProvedHere = {
     idpId: proved.idpId,
     issuer: proved.issuer,
@@ -92,11 +95,12 @@ export async function firstSignIn(
   // Of a provider that nobody connects an account with, the proof is worth nothing more. Nor is it where an application led there:
   // whoever made the link to that could have signed this browser in there, as themselves.
   const unknown =
-    proved.refusesLinking || passedBy === 'shut-out'
+    proved.refusesLinking || passedBy === 'shut-out' || invitation !== undefined
       ? { ...progress, error: SignInError.SIGN_IN_ERROR_PROVIDER_REFUSED }
       : { ...(proved.byButton ? next : progress), error: SignInError.SIGN_IN_ERROR_PROVIDER_UNKNOWN }
-  await orUnavailable(advance(context.keys, row.id, registersIn === undefined ? unknown : next)(context.sql))
-  if (registersIn === undefined) await noteRefusal(context, opened, { idpId: proved.idpId, error: unknown.error }, call)
+  const isRefused = registersIn === undefined && !joins
+  await orUnavailable(advance(context.keys, row.id, isRefused ? unknown : next)(context.sql))
+  if (isRefused) await noteRefusal(context, opened, { idpId: proved.idpId, error: unknown.error }, call)
   if (registersIn === undefined || proved.asksFirst || findFault(here) !== undefined) return page
   return registerProved(context, { ...opened, row: { ...row, progress: next } }, here, call)
 }

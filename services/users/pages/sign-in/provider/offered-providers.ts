@@ -14,7 +14,8 @@ export async function offeredProviders(
   opened: Pick<OpenedRequest, 'row'>,
   state: RequestState,
 ): Promise<readonly KnownProvider[]> {
-  const person = fixedPerson(state)
+  // Who is signed in here need not be the one who is invited.
+  const person = opened.row.parameters.invitation ? undefined : fixedPerson(state)
   if (!person) return (await policyOfRequest(context, opened, state)).providers
   const linked = (person.user.human?.links ?? []).map(({ idpId }) => idpId)
   return person.signedInUser.policy.providers.filter(({ idpId }) => linked.includes(idpId))
