@@ -10,7 +10,7 @@ import { deactivateUser } from '../../directory/operations/user/deactivate-user.
 import { lockUser } from '../../directory/operations/user/lock-user.ts'
 import { give } from './testing/people.ts'
 import { link, list, openProvider, serve, unlink } from './testing/provider.ts'
-import { later, noSession, scope, type SignedIn, signedIn, signInTrusted } from './testing/sign-ins.ts'
+import { later, scope, type SignedIn, signedIn, signInTrusted } from './testing/sign-ins.ts'
 import {
   baseOf,
   checked,
@@ -42,11 +42,6 @@ test('the table of doors names each that is tried, the table of people each poli
 })
 
 const tries = { ...ofBrowsers, ...ofPrograms }
-
-/** The doors at which somebody can knock: by a provider no session of the API begins. */
-const triesOf = ({ session }: SignedIn) =>
-  Object.entries(tries).filter(([door]) => session !== noSession || !ofSessions.includes(door))
-const ofSessions = ['a login application of your own (CreateCallback)', 'a call with a session token']
 
 /** What a door answers by the tables. */
 function answerOf(door: string, policy: string, { missing, isTrusted }: ReturnType<typeof expected>) {
@@ -86,7 +81,7 @@ test.each(checked)(
         await allow(policies[policy]!)
         const wanted = expected({ policy, row: row!, cell: cells[at]! }, done)
         // A browser asks for one page after the other.
-        const here = triesOf(state)
+        const here = Object.entries(tries)
         const beside = Object.fromEntries(
           here.filter(([door]) => door in ofPrograms).map(([door, tried]) => [door, tried(state)]),
         )
@@ -164,12 +159,12 @@ describe('what a sign-in at a provider opened', () => {
   }
   const tryAll = async (state: SignedIn) => {
     const outcomes: Record<string, unknown> = {}
-    for (const [door, tried] of triesOf(state)) outcomes[door] = await tried(state)
+    for (const [door, tried] of Object.entries(tries)) outcomes[door] = await tried(state)
     return outcomes
   }
-  const allOf = (state: SignedIn, word: 'open' | 'shut') =>
+  const allOf = (word: 'open' | 'shut') =>
     Object.fromEntries(
-      triesOf(state).map(([door]) => {
+      Object.keys(tries).map((door) => {
         const answer = doors.get(door)![word]
         return [door, answer.startsWith('asks') ? { asks: 'password' } : answer]
       }),
@@ -188,20 +183,18 @@ describe('what a sign-in at a provider opened', () => {
   ])('is shut at each door, and the password is asked for, while %s', async (_, shut, open) => {
     const state = await come('provider')
     await shut(state)
-    expect(await tryAll(state)).toEqual(allOf(state, 'shut'))
+    expect(await tryAll(state)).toEqual(allOf('shut'))
     if (!open) return
     await open(state)
-    expect(await tryAll(state)).toEqual(allOf(state, 'open'))
+    expect(await tryAll(state)).toEqual(allOf('open'))
   })
 
   test.each([lockUser, deactivateUser])('ends as what a password opened, of who may not sign in', async (ends) => {
     const [ofProvider, ofPassword] = [await come('provider'), await come('password')]
     for (const { person } of [ofProvider, ofPassword]) await ends(users, { userId: person.userId }, call())
     const ended = await tryAll(ofPassword)
-    expect(await tryAll(ofProvider)).toEqual(
-      Object.fromEntries(triesOf(ofProvider).map(([door]) => [door, ended[door]])),
-    )
-    const open = allOf(ofProvider, 'open')
+    expect(await tryAll(ofProvider)).toEqual(ended)
+    const open = allOf('open')
     for (const [door, outcome] of Object.entries(await tryAll(ofProvider))) expect(outcome).not.toEqual(open[door])
   })
 })

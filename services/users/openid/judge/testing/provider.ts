@@ -10,10 +10,13 @@ import {
 import type { User, UserEvent } from '../../../directory/events/user.ts'
 import { linkKey } from '../../../directory/events/links.ts'
 import { linking } from '../../../directory/links/link.ts'
+import { openIdentityProviderIntent } from '../../../pages/operations/open-identity-provider-intent.ts'
 import { returnFromProvider } from '../../../pages/operations/return-from-provider.ts'
 import { signInByProvider } from '../../../pages/operations/sign-in-by-provider.ts'
 import { allow, call, users } from '../../../sessions/factors/passkey/testing/world.ts'
-import type { Person } from '../../../sessions/factors/testing/second-factors.ts'
+import type { Person, Session } from '../../../sessions/factors/testing/second-factors.ts'
+import { createSession } from '../../../sessions/operations/create-session.ts'
+import { startIdentityProviderIntent } from '../../../sessions/operations/idp-intents.ts'
 
 /** A provider of the people's organization. */
 export const idpId = 'provider-of-acme'
@@ -74,18 +77,32 @@ interface Coming {
   take(answer: PageAnswer): Promise<PageAnswer>
 }
 
+const comeBack = { ...returnCodec.decode(new Uint8Array()), idpId }
+const pages = 'https://login.example.com'
+
+/** A session of the API, by a sign-in that a login application began. */
+export async function sessionByIntent(person: Person): Promise<Session> {
+  const urls = { successUrl: pages, failureUrl: pages }
+  const asked = { idpId, urls, loginHint: '', promptsLogin: false, maxAge: undefined }
+  const { idpIntentId } = await startIdentityProviderIntent.handle(users, asked, call())
+  const opened = await openIdentityProviderIntent(users, { browser: '', idpIntentId }, call())
+  const browser = opened.newBrowser
+  const answer = { ...comeBack, browser, state: locationOf(opened), code: person.userId }
+  const proved = new URL(locationOf(await returnFromProvider(users, answer, call()))).searchParams
+  const idpIntent = { idpIntentId, idpIntentToken: proved.get('token')! }
+  const request = { userId: '', loginName: '', password: '', lifetime: undefined, idpIntent }
+  return createSession.handle(users, request, call())
+}
+
+function locationOf({ answer }: PageAnswer): string {
+  return answer?.$case === 'redirect' ? answer.value.location : ''
+}
+
 /** Presses the button, and comes back. */
 export async function comeBy(browser: Coming, { requestId, formToken }: PageAnswer, person: Person) {
   const pressed = { ...pressCodec.decode(new Uint8Array()), browser: browser.cookie, requestId, formToken, idpId }
   const leaving = await signInByProvider(users, pressed, call())
   const state = leaving.answer?.$case === 'leaving' ? leaving.answer.value.location : ''
-  const back = {
-    ...returnCodec.decode(new Uint8Array()),
-    browser: browser.cookie,
-    trust: browser.trust,
-    idpId,
-    state,
-    code: person.userId,
-  }
+  const back = { ...comeBack, browser: browser.cookie, trust: browser.trust, state, code: person.userId }
   return browser.take(await returnFromProvider(users, back, call()))
 }

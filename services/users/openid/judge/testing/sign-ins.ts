@@ -26,7 +26,7 @@ import { setSession } from '../../../sessions/operations/set-session.ts'
 import { redirectUri, told } from '../../authorization/testing/visitors.ts'
 import { issueToken } from '../../operations/issue-token.ts'
 import { add, byApi, give, set, type Things } from './people.ts'
-import { comeBy, link } from './provider.ts'
+import { comeBy, link, sessionByIntent } from './provider.ts'
 import { baseOf, policies, trustedFor, trusting } from './tables.ts'
 
 /** The link of an invitation. */
@@ -108,8 +108,8 @@ export async function signedIn(done: string): Promise<{ state: SignedIn; things:
   const invitation = await invited(person)
   return { state: { person, ...(signedIn ?? none), invitation, clientId: 'client', codes: [] }, things }
 }
-/** A program begins none so. */
-export const noSession: Session = { sessionId: '', sessionToken: '' }
+/** Before anybody has signed in. */
+const noSession: Session = { sessionId: '', sessionToken: '' }
 const noTokens = { accessToken: '', refreshToken: '' }
 
 async function begun(first: string, second: string | undefined, person: Person, things: Things) {
@@ -117,7 +117,7 @@ async function begun(first: string, second: string | undefined, person: Person, 
   const { page: after, session: opened } = await opens[first]!(browser, person, things)
   const isWhole = second === undefined
   const page = isWhole ? after : await atPage(second, browser, after, { person, things })
-  const session = isWhole || opened === noSession ? opened : await inSession(second, opened, { person, things })
+  const session = isWhole ? opened : await inSession(second, opened, { person, things })
   return { browser, session, tokens: await redeem(told(page)['code']!) }
 }
 
@@ -146,7 +146,10 @@ const opens: Record<
   provider: async (browser, person) => {
     if (!linked.has(person.userId)) await link(person)
     linked.add(person.userId)
-    return { page: await comeBy(browser, await browser.begin({ scope }), person), session: noSession }
+    return {
+      page: await comeBy(browser, await browser.begin({ scope }), person),
+      session: await sessionByIntent(person),
+    }
   },
   async reset(browser, person, things) {
     things.isByMail = true
