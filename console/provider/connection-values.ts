@@ -26,9 +26,20 @@ export function connectionOf(provider: IdpIDP): Connection {
   return {
     issuer,
     ...client,
+    ...(mayShareCallback(provider) && { callback: callbackOf(provider) }),
     ...(kindOf(provider) === 'microsoft' && { 'tenants.ids': (tenants?.ids ?? []).join('\n') }),
     ...(appleKey && { 'appleKey.teamId': appleKey.teamId ?? '', 'appleKey.keyId': appleKey.keyId ?? '' }),
   }
+}
+
+/** One that several providers may have. Apple posts its answer to one of its own. */
+export function mayShareCallback(provider: IdpIDP): boolean {
+  return provider.oidc !== undefined && kindOf(provider) !== 'apple'
+}
+
+function callbackOf({ oidc }: IdpIDP): string {
+  const { callback = 'IDP_CALLBACK_OWN' } = oidc ?? {}
+  return callback === 'IDP_CALLBACK_UNSPECIFIED' ? 'IDP_CALLBACK_OWN' : callback
 }
 
 type Request = IdpUpdateIDPOIDCConfigRequest & IdpUpdateIDPOAuthConfigRequest & IdpUpdateIDPJWTConfigRequest

@@ -6,7 +6,7 @@ import { words as wizard } from '../add-provider/words.ts'
 import { useOrganization } from '../address/place.ts'
 import { call, write } from '../api/call.ts'
 import { readAgain } from '../api/queries.ts'
-import { Field } from '../form/field.tsx'
+import { Choice, Field } from '../form/field.tsx'
 import { FormView } from '../form/form.tsx'
 import { Lines } from '../form/lines.tsx'
 import type { Rules } from '../form/rules.ts'
@@ -15,8 +15,8 @@ import { useIssuer } from '../frameworks/issuer.ts'
 import { say } from '../pieces/notices.tsx'
 import { kindOf } from '../providers/kinds.ts'
 import { usePlace } from '../providers/place.ts'
-import { type Connection as Values, connectionOf, requestOf } from './connection-values.ts'
-import { usualAudience } from './set-up.tsx'
+import { type Connection as Values, connectionOf, mayShareCallback, requestOf } from './connection-values.ts'
+import { redirectUriOf, usualAudience } from './set-up.tsx'
 import { words as w } from './words.ts'
 
 const rules: Rules = { ...(jwtRules as Rules), ...(oauthRules as Rules), ...(oidcRules as Rules) }
@@ -89,16 +89,30 @@ export function Connection({ provider }: { provider: IdpIDP }) {
             </div>
           )}
           {scopes}
+          {mayShareCallback(provider) && (
+            <Choice
+              form={form}
+              name="callback"
+              label={labels.callback}
+              options={Object.fromEntries(
+                callbacks.map((callback) => [callback, redirectUriOf(issuer ?? '', { id: idpId, oidc: { callback } })]),
+              )}
+              hint={w.callbackHint}
+            />
+          )}
         </>
       )}
     </FormView>
   )
 }
 
+const callbacks = ['IDP_CALLBACK_OWN', 'IDP_CALLBACK_ZITADEL', 'IDP_CALLBACK_ZITADEL_V1'] as const
+
 const allLabels = {
   issuer: w.issuer,
   clientId: w.clientId,
   scopes: w.scopes,
+  callback: w.callback,
   'tenants.ids': w.tenants,
   'appleKey.teamId': wizard.teamId,
   'appleKey.keyId': wizard.keyId,

@@ -33,8 +33,8 @@ export function SetUp({ provider }: { provider: IdpIDP }) {
   )
 }
 
-// As idp has it.
-function redirectUriOf(issuer: string, { id = '', oidc }: IdpIDP): string {
+/** As idp has it. */
+export function redirectUriOf(issuer: string, { id = '', oidc }: Pick<IdpIDP, 'id' | 'oidc'>): string {
   switch (oidc?.callback) {
     case 'IDP_CALLBACK_ZITADEL':
       return `${issuer}/idps/callback`

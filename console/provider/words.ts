@@ -75,6 +75,9 @@ export const words = texts(
     clientId: 'Client ID',
     scopes: 'Scopes',
     scopesHint: 'What a sign-in requests. Empty: the usual scopes for this kind of provider.',
+    callback: 'Redirect URI',
+    callbackHint:
+      'Register it at the provider. The first is for this provider alone: leave it, unless you move from ZITADEL and the provider still has only the former address. The others need a provider that names itself in its answers (iss).',
     tenants: 'Tenant IDs',
     tenantsHint: 'Only people of these tenants can sign in. Empty: people of every tenant that the issuer covers.',
     audience: 'Audience',
@@ -175,6 +178,9 @@ export const words = texts(
     clientId: 'Client-ID',
     scopes: 'Scopes',
     scopesHint: 'Was eine Anmeldung verlangt. Leer: die üblichen Scopes für diese Art von Anbieter.',
+    callback: 'Redirect-URI',
+    callbackHint:
+      'Tragen Sie sie beim Anbieter ein. Die erste gilt nur für diesen Anbieter: Lassen Sie sie, außer Sie ziehen von ZITADEL um und der Anbieter hat noch nur die frühere Adresse. Für die anderen muss sich der Anbieter in seinen Antworten nennen (iss).',
     tenants: 'Ids der Mandanten',
     tenantsHint:
       'Nur Personen dieser Mandanten können sich anmelden. Leer: Personen jedes Mandanten, den der Issuer umfasst.',

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { openChromium, withoutChromium } from '#test/support/chromium'
+import { startLyingUpstream } from '#test/support/lying-upstream'
 import { type PeopleUpstream, startPeopleUpstream } from '#test/support/people-upstream'
 import { call } from '../clients/encodings.ts'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
@@ -210,6 +211,36 @@ describe.skipIf(why)(`identity providers in Chromium${why}`, () => {
     await remove.click()
     await said(page, 'is removed.')
     await page.getByRole('heading', { level: 1, name: 'Identity providers' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('a provider keeps a redirect URI of ZITADEL, where it names itself in its answers', async () => {
+    const lying = await startLyingUpstream()
+    onTestFinished(() => lying.stop())
+    const add = async (issuer: string) => {
+      const config = { clientId: 'roster', clientSecret: secret, issuer, scopes: ['openid'] }
+      return (await act('AddOrganizationOIDCIDP', { name: unique('Acme'), ...config })).idpId as string
+    }
+    const [idpId, silent] = [await add(upstream.url), await add(lying.url)]
+    const { page, goto, faults } = await openConsole(browser, owner, `/providers/${idpId}/settings`)
+    const choice = page.getByLabel('Redirect URI')
+    const save = () => page.locator('form').nth(1).getByRole('button', { name: 'Save' }).click()
+    for (const [index, path, callback] of [
+      [1, '/idps/callback', 'IDP_CALLBACK_ZITADEL'],
+      [0, `/ui/login/idps/${idpId}/callback`, 'IDP_CALLBACK_OWN'],
+    ] as const) {
+      await choice.selectOption({ index })
+      await save()
+      await expect.poll(async () => (await act('GetOrganizationIDP', { idpId })).idp.oidc.callback).toBe(callback)
+      await page.getByRole('link', { name: 'Set up' }).click()
+      await expect.poll(() => page.locator('.steps pre').first().textContent()).toMatch(new RegExp(`${path}$`))
+      await page.getByRole('link', { name: 'Settings' }).click()
+    }
+    await goto(`/providers/${silent}/settings`)
+    await choice.selectOption({ index: 1 })
+    await save()
+    await page.getByText('Redirect URI has to be its own').waitFor()
+    await expectAccessible(page)
     expect(faults).toEqual([])
   })
 
