@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
 import type { ExampleApplication } from '../../examples/applications.ts'
 import { basic, newClient, sendForm } from '../../examples/oauth.ts'
-import { admin, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
+import { admin, newHuman, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { introspect } from '../../examples/person-tokens.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, newWebApplication, openBrowser, redeem } from '../../examples/sign-in.ts'
@@ -149,7 +149,7 @@ describe.skipIf(!house)(`tokens of a provider${why}`, () => {
     expect(body).toMatchObject({ error: 'invalid_scope' })
   })
 
-  test('of an organization’s provider are for no application of another organization', async () => {
+  test('of an organization’s provider are for no application of another organization, which nobody is asked to let have them', async () => {
     const elsewhere = await newOrganization()
     const anybody = { name: unique('Project'), hasProjectCheck: false }
     const { id: projectId } = ok(await call('AddProject', anybody, admin(elsewhere)))
@@ -157,13 +157,29 @@ describe.skipIf(!house)(`tokens of a provider${why}`, () => {
     const [person, browser] = [newPerson(), openBrowser()]
     const { userId } = await come(person, scope, browser)
     const asked = await browser.visit(authorizePath(foreign, { scope }))
+    const words = 'act on your behalf at the provider'
+    expect(asked.body).toContain('value="allow"')
+    expect(asked.body).not.toContain(words)
+    // Who came by no provider may come by one later.
+    const member = await newHuman(await newOrganization(), { password: unique('Password') })
+    const other = openBrowser()
+    const page = await other.visit(authorizePath(foreign, { scope, login_hint: member.userName }))
+    const { password } = member
+    expect((await other.submit(page, { action: 'sign-in', password })).body).toContain(words)
     const shown = await browser.submit(asked, { action: 'allow' })
     const code = new URL(shown.location || leadsTo(shown)).searchParams.get('code')!
     const { body } = await redeem(foreign, code)
     const { access_token: token, scope: has } = body as Record<string, string>
     recordSecret(token)
-    expect([has, (await stored(userId)).length]).toEqual([scope, 1])
+    expect([has, (await stored(userId)).length]).toEqual(['openid', 1])
     expect(await reasonOf(token!)).toBe('PERMISSION_DENIED')
+    const [session] = await sql!`select session_id from roster_users.provider_sessions where user_id = ${userId}`
+    const { session_id: sessionId } = session as { session_id: string }
+    const explained = { clientId: foreign.clientId, userId, sessionId, scopes: scope.split(' ') }
+    const { leftOutScopes } = ok(await call('ExplainSignIn', explained, admin()))
+    expect(leftOutScopes).toEqual([
+      { scope: 'urn:roster:provider_tokens', sentence: expect.stringContaining('a provider of another organization') },
+    ])
   })
 
   test('are of the issuer that gave them: neither the application nor another issuer gets them once the record names that', async () => {

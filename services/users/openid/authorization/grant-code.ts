@@ -18,8 +18,9 @@ import { makeSecret } from '../../directory/secrets/secret.ts'
 import { type AuthorizationEvent, authorizationType, type Granted } from '../events/authorization.ts'
 import { type LoadedUser, factsFrom, factKeys } from './facts-of.ts'
 import { sealCode } from './sealed-code.ts'
-import type { Parameters } from '../request/parameters.ts'
+import { type Parameters, wordsOf } from '../request/parameters.ts'
 import type { Asked } from '../request/read-parameters.ts'
+import { providerTokens } from '../scope.ts'
 import { whyNotOffline } from '../request/why-not-offline.ts'
 import { closeRequest, closing } from '../request/request-row.ts'
 
@@ -138,6 +139,8 @@ export function logGiven(
   // The application gets no error, so this alone says why no refresh token comes.
   const reason = whyNotOffline(parameters.scope, application.oidc, scopes)
   if (reason) log.info({ ...line, reason }, 'offline_access was left out')
+  if (wordsOf(parameters.scope).includes(providerTokens) && !scopes.includes(providerTokens))
+    log.info({ ...line, reason: 'foreign-provider' }, `${providerTokens} was left out`)
 }
 
 class NotAllowed extends Error {

@@ -15,6 +15,7 @@ import {
 import { isConsole } from '../applications/console-application.ts'
 import { providerTokens } from '../scope.ts'
 import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
+import { withoutForeignTokens } from './provider-tokens.ts'
 import { freshFor } from '../../sessions/fresh-session.ts'
 import { factorKinds, firstFactors } from '../../sessions/factors/kinds.ts'
 import {
@@ -111,7 +112,9 @@ export function judge(stage: Stage, facts: Facts, now: Date): Verdict {
   if (reason) return { shutOut: reason }
   const checked = isNew ? markStale(session!.factors, request!, now) : authorization!.factors
   const factors = countingFactors(facts.policy, facts.user, checked)
-  const consented = isNew ? consentTo(stage, facts, facts.user, application, request!) : given(authorization!.scopes)
+  const consented = isNew
+    ? consentTo(stage, facts, facts.user, application, withGivable(request!, factors, facts, project))
+    : given(authorization!.scopes)
   // What an application has already goes on, however old its factors are.
   const beside = { now: isNew ? now : undefined, standsIn: standIn(isNew, facts, application) }
   const { ofPolicy, newPassword, toSetUp } = factorsOf(facts, facts.user, factors, beside)
@@ -313,6 +316,16 @@ interface Consented {
 }
 
 const given = (scopes: readonly string[]): Consented => ({ scopes, lacks: [] })
+
+// What nobody can give is not asked for.
+function withGivable(
+  request: RequestFacts,
+  factors: readonly CheckedFactor[],
+  { policy }: Pick<Facts, 'policy'>,
+  { organizationId }: ProjectCopy,
+): RequestFacts {
+  return { ...request, scopes: withoutForeignTokens(request.scopes, factors, policy.providers, organizationId) }
+}
 
 function consentTo(
   stage: Stage,

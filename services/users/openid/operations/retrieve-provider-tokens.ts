@@ -4,8 +4,8 @@ import { permissionDenied } from '#lib/rpc/authorize'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { findKeptTokens } from '../../sessions/factors/provider/kept-tokens.ts'
-import { isOfInstance } from '../../sessions/factors/provider/known-providers.ts'
 import { findPerson } from '../authorization/later-facts.ts'
+import { givesTokensTo } from '../judge/provider-tokens.ts'
 import { providerTokens, readScope } from '../scope.ts'
 
 export async function retrieveProviderTokens(
@@ -27,7 +27,7 @@ export async function retrieveProviderTokens(
   const provider = signedInUser.policy.providers.find(({ idpId }) => idpId === found?.idpId)
   if (!found || !provider) throw noTokens()
   // The tokens are good at what the organization has there, and its person alone does not hand them to others.
-  if (!isOfInstance(provider) && provider.organizationId !== allowed.project.organizationId) throw permissionDenied()
+  if (!givesTokensTo(provider, allowed.project.organizationId)) throw permissionDenied()
   const { accessToken, expiresAt, idToken } = found.tokens
   return {
     idpId: found.idpId,

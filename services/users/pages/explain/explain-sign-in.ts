@@ -8,6 +8,8 @@ import type { Context } from '../../context.ts'
 import { existing } from '../../directory/states/user-state.ts'
 import { humanOf, type User } from '../../directory/events/user.ts'
 import type { KnownApplication } from '../../openid/applications/find-application.ts'
+import { withoutForeignTokens } from '../../openid/judge/provider-tokens.ts'
+import { wordsOf } from '../../openid/request/parameters.ts'
 import { leftOutScopes } from '../../openid/request/read-scopes.ts'
 import { scopeOf, stateOfRequest } from './asked-request.ts'
 import { type Assessment, findAsked, assess } from './assess.ts'
@@ -121,14 +123,34 @@ async function orNotFound(found: Promise<NamedPerson>): Promise<NamedPerson | un
 const whyLeftOut = {
   'no-refresh-token': 'The grant types of the application do not have the refresh token.',
   unknown: 'Roster has no such scope.',
+  'foreign-provider':
+    'The person has signed in by a provider of another organization than that of the project, which gives the application no tokens.',
+}
+
+// Of the session that the explanation is about.
+function foreignTokens(text: string, facts: Assessment['facts'], { project }: KnownApplication): ForeignTokens[] {
+  const asked = wordsOf(text)
+  if (!facts?.session) return []
+  const { session, policy } = facts
+  const given = withoutForeignTokens(asked, session.factors, policy.providers, project.organizationId)
+  return asked.filter((scope) => !given.includes(scope)).map((scope) => ({ scope, why: 'foreign-provider' }))
+}
+
+interface ForeignTokens {
+  scope: string
+  why: 'foreign-provider'
 }
 
 function leftOutOf(
   { scopes, authorizationId }: ExplainSignInRequest,
-  { row }: Assessment,
+  { row, facts }: Assessment,
   known: KnownApplication | undefined,
 ): LeftOutScope[] {
   if (!known?.application.oidc || authorizationId !== '') return []
   const text = row ? row.parameters.scope : scopeOf(scopes)
-  return leftOutScopes(text, known.application.oidc).map(({ scope, why }) => ({ scope, sentence: whyLeftOut[why] }))
+  const leftOut = leftOutScopes(text, known.application.oidc)
+  return [...leftOut, ...foreignTokens(text, facts, known)].map(({ scope, why }) => ({
+    scope,
+    sentence: whyLeftOut[why],
+  }))
 }

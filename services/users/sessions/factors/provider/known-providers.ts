@@ -32,7 +32,8 @@ export async function findProviders(
   return idpIds.flatMap((id) => found.filter(({ idpId }) => idpId === id))
 }
 
-export const isOfInstance = ({ organizationId }: KnownProvider) => organizationId === instance.id
+export const isOfInstance = ({ organizationId }: Pick<KnownProvider, 'organizationId'>) =>
+  organizationId === instance.id
 
 /** These providers, of which those of organizations count as one factor, whatever they say. */
 export function withoutSecondFactors(providers: readonly KnownProvider[]): KnownProvider[] {
