@@ -3,7 +3,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { findConsolePerson, keepCookie } from '../openid/console/console-cookie.ts'
 import { toldName, wantedBy } from '../openid/tokens/claims.ts'
-import { freshFor } from '../sessions/fresh-session.ts'
+import { freshFor } from '../sessions/fresh-for.ts'
 import { checkedAt, countingFactors, lastProof, ownFactors } from '../sessions/login-policy/login-policy.ts'
 
 export async function getConsoleSession(
@@ -17,7 +17,8 @@ export async function getConsoleSession(
   const { sessionEnd } = allowed
   const { state: session, readAt } = reads.session
   // Those of the session: another request, or the page of the account, may have asked for one meanwhile.
-  const last = session && lastProof(countingFactors(signedInUser.policy, ownFactors(user.human), checkedAt(session)))
+  const { policy } = signedInUser
+  const last = session && lastProof(countingFactors(policy, ownFactors(user.human, policy), checkedAt(session)))
   const freshUntil = new Date((last?.getTime() || 0) + freshFor * 1000)
   return {
     name: authorization.id,

@@ -4,18 +4,18 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import type { User } from '../directory/events/user.ts'
 import type { Session } from './events/session.ts'
+import { freshFor } from './fresh-for.ts'
 import { factorKinds } from './factors/kinds.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
 import { checkedAt, checkedFactors, countingFactors, lastProof, ownFactors } from './login-policy/login-policy.ts'
+import { markOfLink, type MarkOfLink } from './mark-of-link.ts'
 import { mailboxAlone, provedMailboxAlone } from './mailbox-alone.ts'
 import { missingMethods } from './session-tokens.ts'
-
-/** Seconds that a first factor counts for what matters. */
-export const freshFor = 600
 
 /** What a person's session proves who changes the own second factors. */
 export interface OwnSession {
   hasSecond: boolean
+  mark: MarkOfLink
 }
 
 /**
@@ -40,7 +40,9 @@ export async function requireFreshSession(
     : []
   const factors = session ? checkedFactors(session.state) : []
   const last =
-    session && user && lastProof(countingFactors(policy!, ownFactors(user.state.human), checkedAt(session.state)))
+    session &&
+    user &&
+    lastProof(countingFactors(policy!, ownFactors(user.state.human, policy!), checkedAt(session.state)))
   const isFresh = last !== undefined && last.getTime() >= session!.readAt.getTime() - freshFor * 1000
   const isOver = !isFresh || session!.state.ended || session!.state.userId !== userId
   // A gateway may have known the token before a factor was added. A trusted browser stands in for nothing here.
@@ -53,5 +55,6 @@ export async function requireFreshSession(
     )
   if (factors.some(({ kind }) => kind === 'mailed-code') && provedMailboxAlone(user.state.human, factors))
     throw mailboxAlone()
-  return { hasSecond: factors.some(({ kind }) => factorKinds[kind].second !== undefined) }
+  const mark = markOfLink(user.state.human, checkedAt(session!.state), session!.readAt)
+  return { hasSecond: factors.some(({ kind }) => factorKinds[kind].second !== undefined), mark }
 }

@@ -13,9 +13,11 @@ import type { Human } from '../directory/events/human.ts'
 import { mayAddBy } from './change-factors.ts'
 import { areSecond, maySetUp, maySetUpPasskey } from './factors/asked-first.ts'
 import { factorKinds } from './factors/kinds.ts'
-import { freshFor, type OwnSession, requireFreshSession } from './fresh-session.ts'
+import { freshFor } from './fresh-for.ts'
+import { type OwnSession, requireFreshSession } from './fresh-session.ts'
 import { provedMailboxAlone } from './mailbox-alone.ts'
 import { loadPersonPolicy } from './login-policy/load-person-policy.ts'
+import { markOfLink, type MarkOfLink } from './mark-of-link.ts'
 import {
   checkedAt,
   checkedFactors,
@@ -46,12 +48,13 @@ export async function requireVouchingSession(
 
 /**
  * A session that began at the calling login application vouches for a passkey or a security key of a user. Who administers the
- * user makes a link. FAILED_PRECONDITION FACTOR_NOT_FRESH, FACTOR_NOT_AVAILABLE.
+ * user makes a link. Returns the mark of what is made. FAILED_PRECONDITION FACTOR_NOT_FRESH, FACTOR_NOT_AVAILABLE.
  */
-export async function requireVouchedPasskey(context: Context, userId: string, call: Call): Promise<void> {
+export async function requireVouchedPasskey(context: Context, userId: string, call: Call): Promise<MarkOfLink> {
   const user = await context.store.load<User>('user', userId)
   const own = await requireSessionThere(context, user, call, maySetUpPasskey)
   mayAddBy(own)(user!.state.human!)
+  return own.mark
 }
 
 async function requireSessionThere(
@@ -69,11 +72,13 @@ async function requireSessionThere(
     const checked = checkedFactors(state)
     if (checked.some(({ kind }) => kind === 'mailed-code') && provedMailboxAlone(user.state.human, checked)) continue
     // A trusted browser stands in for nothing here.
-    const [missing] = missingFactors(policy, ownFactors(user.state.human), checkedAt(state), { now })
+    const [missing] = missingFactors(policy, ownFactors(user.state.human, policy), checkedAt(state), { now })
     const mayBeLacked =
       missing && missing !== 'new-password' && areSecond(missing) && mayLack(missing, user.state.human, policy)
-    if (!missing || mayBeLacked)
-      return { hasSecond: checked.some(({ kind }) => factorKinds[kind].second !== undefined) }
+    if (!missing || mayBeLacked) {
+      const mark = markOfLink(user.state.human, checkedAt(state), now)
+      return { hasSecond: checked.some(({ kind }) => factorKinds[kind].second !== undefined), mark }
+    }
   }
   throw notVouched()
 }
@@ -89,14 +94,14 @@ export async function sessionThatMustChange(context: Context, userId: string, ca
   for (const { id, state, now } of await findSessions(context, userId, call.caller.userId)) {
     if (!isFresh(policy, user.state, state, now) || state.ended || !outlives(user.state, id, state.signOuts ?? 0))
       continue
-    const [missing] = missingFactors(policy, ownFactors(user.state.human), checkedAt(state), { now })
+    const [missing] = missingFactors(policy, ownFactors(user.state.human, policy), checkedAt(state), { now })
     if (missing === 'new-password') return id
   }
   throw notVouched()
 }
 
 function isFresh(policy: PersonPolicy, { human }: User, session: Session, now: Date): boolean {
-  const last = lastProof(countingFactors(policy, ownFactors(human), checkedAt(session)))
+  const last = lastProof(countingFactors(policy, ownFactors(human, policy), checkedAt(session)))
   return last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000
 }
 

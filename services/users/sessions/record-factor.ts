@@ -86,17 +86,20 @@ export interface RecordedFactor {
  */
 export async function recordFactor(
   context: Context,
-  { kind, check: proved, user: { userId, organizationId }, holds, ...factor }: ProvedFactor,
+  { kind, check: proved, user: { userId, organizationId, state: asProved }, holds, ...factor }: ProvedFactor,
   target: Target,
   { caller, requestId, deadline, once, ...client }: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>,
 ): Promise<RecordedFactor> {
   const { config, sql, store } = context
   const [policy, record] = await Promise.all([
-    target.known?.policy ?? loadPersonPolicy(context, { userId, organizationId }, { requestId, deadline }),
+    target.known?.policy ??
+      loadPersonPolicy(context, { userId, organizationId, state: asProved }, { requestId, deadline }),
     openRecord(context, { userId, kind, clientId: target.clientId }, client),
   ])
   // It would open a session in which it counts for nothing.
   if (kind === 'passkey' && !policy.allowPasskeys && isFirst({ kind, ...proved })) throw refused('not-allowed')
+  // The browser is to keep it: it counts again once the person has no role.
+  if (kind === 'passkey' && proved?.byLink && policy.byHandAlone) throw refused('wrong')
   // As a wrong one: that it is right is told to nobody.
   if (kind === 'password' && !policy.factors.includes(kind)) throw credentialsInvalid()
   // It was taken from the policy meanwhile, or another organization's.
@@ -121,6 +124,8 @@ export async function recordFactor(
       const { user, status } = found as ReadBy<{ user: AggregateKey<User>; status: AggregateKey<OrganizationStatus> }>
       const { state } = user
       if (!isActive(state) || !holds(state) || !isOpen(status)) throw credentialsInvalid()
+      // As a wrong one, too.
+      if (kind === 'password' && policy.byHandAlone && state?.human?.passwordByLink) throw credentialsInvalid()
       if (known && !goesOn(session, { known, isOfBrowser }, state, status)) throw target.gone ?? sessionNotFound()
       const wasKept = session.state?.kept === true
       const kept = opens ? isAlone && isKept(policy, target) : wasKept

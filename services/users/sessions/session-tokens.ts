@@ -22,7 +22,7 @@ export async function isComplete(
 ): Promise<boolean> {
   if (sessionId === '' || authorizationId !== undefined) return true
   const [policy, session] = await Promise.all([
-    loadPersonPolicy(context, { userId, organizationId }, call),
+    loadPersonPolicy(context, { userId, organizationId, state: user }, call),
     context.store.load<Session>('session', sessionId),
   ])
   return session !== undefined && missingMethods(policy, user, session.state, session.readAt).length === 0
@@ -39,7 +39,7 @@ export function missingMethods(
   now: Date,
 ): AuthenticationMethodType[] {
   const standsIn = standsFor(user.human, session.trustId, policy)
-  const [missing = []] = missingFactors(policy, ownFactors(user.human), checkedAt(session), { now, standsIn })
+  const [missing = []] = missingFactors(policy, ownFactors(user.human, policy), checkedAt(session), { now, standsIn })
   if (missing === 'new-password') return [factorKinds.password.method]
   const ready = provable(missing, user, policy)
   return (ready.length > 0 ? ready : missing).map((kind) => factorKinds[kind].method)

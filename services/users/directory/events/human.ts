@@ -23,11 +23,11 @@ export type HumanEvent =
   | { type: 'profile.changed'; payload: Profile }
   /**
    * `codeId`: the code that proved the right to it; `byMail`: it was mailed. `keptSessionId`: the session that set it.
-   * `changeRequired`: somebody else set it, and the person has to choose another one.
+   * `changeRequired`: somebody else set it, and the person has to choose another one. `byLink`: as of a passkey.
    */
   | {
       type: 'password.changed'
-      payload: { codeId?: string; byMail?: true; keptSessionId?: string; changeRequired?: true }
+      payload: { codeId?: string; byMail?: true; keptSessionId?: string; changeRequired?: true; byLink?: true }
     }
   | { type: 'browser.trusted'; payload: { trustId: string; kind: SecondFactorKind; days: number; sessionId: string } }
   | { type: 'browser.distrusted'; payload: { trustId: string } }
@@ -157,6 +157,8 @@ export interface Human {
   passkeyRecoveries?: number
   /** The mailbox alone proved the right to the present password. */
   passwordByMail?: true | undefined
+  /** The present password was set as a passkey with `byLink`. */
+  passwordByLink?: true | undefined
   /** Somebody else set the present password, and a sign-in by it asks for another one. */
   passwordMustChange?: true | undefined
   /** Those that the user is asked for, whatever the policy. Missing: none. */
@@ -203,6 +205,7 @@ function evolved(human: Human, event: HumanEvent, at: Date): Human {
         // Its code may still prove the address.
         ...(human.invite && { invite: undefined }),
         ...((human.passwordByMail || event.payload.byMail) && { passwordByMail: event.payload.byMail }),
+        ...((human.passwordByLink || event.payload.byLink) && { passwordByLink: event.payload.byLink }),
         ...((human.passwordMustChange || event.payload.changeRequired) && {
           passwordMustChange: event.payload.changeRequired,
         }),

@@ -45,6 +45,8 @@ export interface Passkey {
   conditional?: boolean
   /** Who else may have made it, by a link whose code they saw. */
   setBy?: string
+  /** It was made in a session that a link opened which counts for nobody with a role: and nor does it. */
+  byLink?: true
   /** RFC 3339. */
   createdAt: string
 }
@@ -54,14 +56,29 @@ export function firstPasskeys(human: { passkeys?: Passkey[] } | undefined): Pass
   return (human?.passkeys ?? []).filter(({ secondOnly }) => !secondOnly)
 }
 
-/** Those that serve here. The others were made for another domain, and serve again where that is set again. */
-export function livingPasskeys(human: { passkeys?: Passkey[] } | undefined, { passkeyRpId }: OfDomain): Passkey[] {
-  return (human?.passkeys ?? []).filter(({ rpId }) => rpId === passkeyRpId)
+/**
+ * Those that serve here. The others were made for another domain, and serve again where that is set again; or count for nobody
+ * with a role.
+ */
+export function livingPasskeys(
+  human: { passkeys?: Passkey[] } | undefined,
+  { passkeyRpId, byHandAlone }: OfDomain,
+): Passkey[] {
+  return countingPasskeys(human, { byHandAlone }).filter(({ rpId }) => rpId === passkeyRpId)
 }
 
-/** What says which domain passkeys are made for here: a policy. */
+/** Those that count for this person, whatever domain they were made for. */
+export function countingPasskeys(
+  human: { passkeys?: Passkey[] } | undefined,
+  { byHandAlone = false }: Pick<OfDomain, 'byHandAlone'>,
+): Passkey[] {
+  return (human?.passkeys ?? []).filter(({ byLink }) => !byLink || !byHandAlone)
+}
+
+/** What says which domain passkeys are made for here, and whether the person has a role: a policy. */
 export interface OfDomain {
   passkeyRpId: string
+  byHandAlone?: boolean | undefined
 }
 
 export function evolvePasskeys(passkeys: Passkey[], event: PasskeyEvent, at: Date): Passkey[] {

@@ -29,12 +29,14 @@ import { storePassword } from './store-password.ts'
 /**
  * A proof that the caller may change a password: the present one, in a field of the request; a code; or that the session
  * which goes on has a factor that `judge` found to be fresh. `must-change`: and the user has to choose another one. `gone`:
- * what is thrown where by then the session has ended, or the password is another.
+ * what is thrown where by then the session has ended, or the password is another. `mark`: that of the
+ * session.
  */
 export type PasswordProof =
   | { kind: 'password'; password: string; field: string }
   | { kind: 'code'; code: string }
-  | { kind: 'fresh-factor' | 'must-change'; gone: Error }
+  | { kind: 'fresh-factor'; gone: Error; mark: { byLink?: true } }
+  | { kind: 'must-change'; gone: Error }
 
 /** A change of a password, and the proof for it. Without one, the caller has permission. */
 export interface PasswordChange {
@@ -162,7 +164,9 @@ async function prove(
       if (ofSession && (passwordOf(user) !== proved || !goesOn(session, sessionId, user))) throw ofSession.gone
       if (ofSession?.kind === 'must-change' && !user?.human?.passwordMustChange) throw ofSession.gone
       // What the present password was proved by, it proves.
-      return proof && user?.human?.passwordByMail ? { byMail: true } : {}
+      const { passwordByMail: byMail, passwordByLink: byLink } = (proof && user?.human) || {}
+      const mark = proof?.kind === 'fresh-factor' ? proof.mark : byLink && { byLink }
+      return { ...(byMail && { byMail }), ...mark }
     },
   }
 }
@@ -184,7 +188,7 @@ interface Proved {
     user: User | undefined,
     read: ReadBy<ProofKeys>,
     now: Date,
-  ): { codeId?: string; byMail?: true; address?: string; ends?: ReturnType<typeof endingUnproved> }
+  ): { codeId?: string; byMail?: true; byLink?: true; address?: string; ends?: ReturnType<typeof endingUnproved> }
 }
 
 // It is none of the codes for addresses, whose worth the events say. So this one says it, also to the former release.

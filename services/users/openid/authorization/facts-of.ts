@@ -70,7 +70,7 @@ export function factsFrom(
   const { browserId, sessionId, userId, organizationId, access, policy, application, project } = signedInUser
   const { session: begun, status: ofHome } = read
   const [user, session, consent] = [read.user.state, begun.state, read.consent.state]
-  const own = ownFactors(user?.human)
+  const own = ownFactors(user?.human, policy)
   const [status, ofProject] = [ofHome.state, read.ofProject.state]
   return {
     user: user && {
@@ -80,6 +80,7 @@ export function factsFrom(
       secondFactors: own.demanded,
       furtherFactors: own.further,
       passwordMustChange: own.passwordMustChange,
+      passwordByLink: own.passwordByLink,
       linked: own.linked,
       can: {
         prove: secondFactors.filter((kind) => factorKinds[kind].second!.isReady(user, policy)),

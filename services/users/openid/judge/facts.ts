@@ -27,6 +27,7 @@ export interface Facts {
         furtherFactors?: readonly SecondFactorKind[]
         /** Somebody else set the password. Missing: nobody did. */
         passwordMustChange?: boolean | undefined
+        passwordByLink?: boolean | undefined
         /** As in OwnFactors. */
         linked?: OwnFactors['linked'] | undefined
         /**

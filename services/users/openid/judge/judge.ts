@@ -16,7 +16,7 @@ import { isConsole } from '../applications/console-application.ts'
 import { providerTokens } from '../scope.ts'
 import type { Admission, Stage, Facts, RequestFacts } from './facts.ts'
 import { withoutForeignTokens } from './provider-tokens.ts'
-import { freshFor } from '../../sessions/fresh-session.ts'
+import { freshFor } from '../../sessions/fresh-for.ts'
 import { factorKinds, firstFactors } from '../../sessions/factors/kinds.ts'
 import {
   type CheckedFactor,
@@ -177,12 +177,14 @@ function factorsOf(
     secondFactors: demanded,
     furtherFactors: further = [],
     passwordMustChange,
+    passwordByLink,
     linked = [],
   }: NonNullable<Facts['user']>,
   checked: readonly CheckedFactor[],
   beside: Parameters<typeof missingFactors>[3],
 ): { ofPolicy: Lack[]; newPassword: boolean; toSetUp: Lack[] } {
-  const missing = missingFactors(policy, { demanded, further, passwordMustChange, linked }, checked, beside)
+  const own = { demanded, further, passwordMustChange, passwordByLink, linked }
+  const missing = missingFactors(policy, own, checked, beside)
   const lacks = missing.map((kinds) => (kinds === 'new-password' ? undefined : { what: 'factor' as const, kinds }))
   const at = lacks.indexOf(undefined)
   const [before, after] = at < 0 ? [lacks, []] : [lacks.slice(0, at), lacks.slice(at + 1)]

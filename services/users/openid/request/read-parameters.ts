@@ -2,7 +2,7 @@ import { NoticeReason, ParameterRule } from '#gen/roster/users/v1/sign_in_servic
 import type { ApplicationCopy, OidcCopy, ProjectCopy } from '../applications/application-copy.ts'
 import { isConsole } from '../applications/console-application.ts'
 import type { KnownApplication } from '../applications/find-application.ts'
-import { freshFor } from '../../sessions/fresh-session.ts'
+import { freshFor } from '../../sessions/fresh-for.ts'
 import { acrValues, type AskedContext, knownAcr } from '../acr.ts'
 import { type Parameters, wordsOf } from './parameters.ts'
 import { findMistake } from './find-mistake.ts'

@@ -20,7 +20,7 @@ export async function changeMyPassword(
 ): Promise<PageAnswer> {
   const opened = await openAccount(context, form, 'password', call)
   if ('answer' in opened) return opened.answer
-  const { userId, person, to } = opened
+  const { userId, person, mark, to } = opened
   // It would sign in nobody.
   if (!person.signedInUser.policy.factors.includes('password')) return to('sign-in', 'password-unused')
   const { length } = [...newPassword]
@@ -30,7 +30,7 @@ export async function changeMyPassword(
     userId,
     newPassword,
     field: 'password',
-    proof: { kind: 'fresh-factor', gone: new Superseded() },
+    proof: { kind: 'fresh-factor', gone: new Superseded(), mark },
   } as const
   try {
     await changePassword(context, change, opened.call)

@@ -91,6 +91,7 @@ export async function addMyPasskey(context: Context, request: AddMyPasskeyReques
       binding: bindingOf(person),
       secondOnly: false,
       isOwn: true,
+      mark: opened.mark,
     }
     const { discoverable } = await finishRegistration(context, added, opened.call)
     // It serves where a name was typed, and nowhere else.

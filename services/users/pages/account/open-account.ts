@@ -11,6 +11,7 @@ import { type Browser, findBrowser } from '../../sessions/browsers/session-cooki
 import { isFormToken } from '../../sessions/browsers/form-token.ts'
 import type { Context } from '../../context.ts'
 import { isAllowed } from '../../openid/judge/judge.ts'
+import { markOfLink, type MarkOfLink } from '../../sessions/mark-of-link.ts'
 import { maxAgeOf, type Section } from './sections.ts'
 
 /** A form of the page of an account. */
@@ -27,6 +28,8 @@ export interface OpenAccount {
   userId: string
   person: Candidate
   browser: Browser
+  /** The mark of what the person sets up. */
+  mark: MarkOfLink
   /** Made by its person. */
   call: Call
   /** The way back to the page of the form, or to another one. `outcome`: what it says then. */
@@ -54,7 +57,9 @@ export async function openAccount(
   const person = people.find(({ signedInUser, verdict }) => signedInUser.userId === userId && isAllowed(verdict))
   if (!person) return { answer: page }
   const to = (next: Section, outcome: string) => toAccount(uiLocales, next, outcome)
-  return { userId, person, browser, call: madeBy(person, call), page, to }
+  const { user, verdict } = person
+  const mark = markOfLink(user.human, isAllowed(verdict) ? verdict.factors : [], now)
+  return { userId, person, browser, mark, call: madeBy(person, call), page, to }
 }
 
 /** What the form token of an account is bound to, beside the browser. No request has such an id. */

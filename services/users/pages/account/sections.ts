@@ -1,4 +1,4 @@
-import { freshFor } from '../../sessions/fresh-session.ts'
+import { freshFor } from '../../sessions/fresh-for.ts'
 
 /** The pages of an account, by their paths below `/ui/account`. The first is that of the profile. */
 export type Section =

@@ -16,6 +16,7 @@ import type { Binding } from '../../sessions/factors/binding.ts'
 import { readRegistration, refused } from '../../sessions/factors/passkey/ceremony.ts'
 import { relyingParty } from '../../sessions/factors/passkey/relying-party.ts'
 import { missingFactors, ownFactors } from '../../sessions/login-policy/login-policy.ts'
+import { markOfLink } from '../../sessions/mark-of-link.ts'
 import { provedMailboxAlone } from '../../sessions/mailbox-alone.ts'
 import { beginRegistration, finishRegistration, mostPasskeys } from '../../sessions/passkeys/register.ts'
 import type { OpenedRequest } from './opened-request.ts'
@@ -75,7 +76,7 @@ function isOffered(context: Context, { row, now }: Opened, { user, verdict, sign
   const proved = verdict.factors.filter(({ at }) => at > row.beganAt)
   return (
     proved.some(({ kind }) => kind === 'password') &&
-    missingFactors(policy, ownFactors(human), proved, { now }).length === 0 &&
+    missingFactors(policy, ownFactors(human, policy), proved, { now }).length === 0 &&
     !provedMailboxAlone(human, proved)
   )
 }
@@ -94,7 +95,9 @@ export async function addOffered(
   const { userId } = person.signedInUser
   const binding = bindingOf(opened, person, offer.conditional)
   const guards = [stillOpen(opened.row.id)]
-  const added = { userId, credential, name: '', binding, secondOnly: false, guards, isOwn: true }
+  const proved = isAllowed(person.verdict) ? person.verdict.factors.filter(({ at }) => at > opened.row.beganAt) : []
+  const mark = markOfLink(person.user.human, proved, opened.now)
+  const added = { userId, credential, name: '', binding, secondOnly: false, guards, isOwn: true, mark }
   await finishRegistration(context, added, { ...call, caller: { ...anonymous, userId } })
 }
 

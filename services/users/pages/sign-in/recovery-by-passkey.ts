@@ -32,12 +32,14 @@ import { show } from '../../openid/authorization/answer.ts'
 import { advance, type Progress, type RecoveryByPasskey, stillOpen } from '../../openid/request/request-row.ts'
 import { makeChallenge } from '../../sessions/factors/passkey/challenge.ts'
 import { requestOptions } from '../../sessions/factors/passkey/options.ts'
+import { livingPasskeys } from '../../directory/events/passkeys.ts'
+import { refused } from '../../sessions/factors/passkey/ceremony.ts'
 import { relyingParty } from '../../sessions/factors/passkey/relying-party.ts'
 import { factors } from '../../sessions/factors/registry.ts'
 import { hasFactor, hasSecondFactor } from '../../sessions/factors/kinds.ts'
-import { freshFor } from '../../sessions/fresh-session.ts'
-import { loadLoginPolicy } from '../../sessions/login-policy/load-login-policy.ts'
-import type { LoginPolicy } from '../../sessions/login-policy/login-policy.ts'
+import { freshFor } from '../../sessions/fresh-for.ts'
+import { loadPersonPolicy } from '../../sessions/login-policy/load-person-policy.ts'
+import type { PersonPolicy } from '../../sessions/login-policy/login-policy.ts'
 import { beginRegistration, finishRegistration, mostPasskeys } from '../../sessions/passkeys/register.ts'
 import { wayOf } from './factors/ways.ts'
 import type { OpenedRequest } from './opened-request.ts'
@@ -50,7 +52,7 @@ interface Recovering {
   begun: RecoveryByPasskey
   user: LoginUser
   human: Human
-  policy: LoginPolicy
+  policy: PersonPolicy
   /** The second factors that the person may prove beside the code. */
   kinds: SecondFactorKind[]
   /** One of them is proved, and nothing of it has changed since. */
@@ -86,11 +88,11 @@ async function findRecovering(context: Context, begun: RecoveryByPasskey, call: 
   // Roles may have been given since, which whoever set the address lacks.
   if (!(await mayStillActOn(context, seersOf(code.state!, human), userId, call))) return undefined
   const [policy, isOpen] = await Promise.all([
-    loadLoginPolicy(context, user.organizationId),
+    loadPersonPolicy(context, user, call),
     isOrganizationOpen(context, user.organizationId),
   ])
   if (!isOpen) return undefined
-  const kinds = besideMailbox(human, policy, relyingParty(context.config).id)
+  const kinds = besideMailbox(human, policy)
   const isProved = second !== undefined && kinds.includes(second.kind) && stands(second, user.state, code.readAt)
   return { begun, user, human, policy, kinds, isProved }
 }
@@ -100,10 +102,10 @@ function isLiving(codeId: string, human: Human, code: PasswordCode | undefined, 
 }
 
 // A mailed code would prove the mailbox once more.
-function besideMailbox(human: Human, { secondFactors, allowPasskeys }: LoginPolicy, rpId: string): SecondFactorKind[] {
-  const hasPasskey = allowPasskeys && human.passkeys?.some((passkey) => passkey.rpId === rpId)
+function besideMailbox(human: Human, policy: PersonPolicy): SecondFactorKind[] {
+  const { secondFactors, allowPasskeys } = policy
   const has: Partial<Record<SecondFactorKind, boolean>> = {
-    passkey: hasPasskey === true,
+    passkey: allowPasskeys && livingPasskeys(human, policy).length > 0,
     totp: hasFactor(human, 'totp'),
     'recovery-code': hasFactor(human, 'recovery-code') && hasSecondFactor(human),
   }
@@ -239,6 +241,7 @@ export async function proveBesideCode(
     },
     call,
   )
+  if (proved.check?.byLink && found.policy.byHandAlone) throw refused('wrong')
   const { requestId, deadline } = call
   await context.store.execute({
     aggregate: passwordCodeKey(userId),

@@ -50,6 +50,8 @@ export interface CheckOfPasskey {
   userVerified?: boolean
   /** It came to another factor, and opened no session. Missing: it is a first one. */
   second?: boolean
+  /** It was made in a session that a link opened which counts for nobody with a role. Missing: it was not. */
+  byLink?: true
 }
 
 /** What a check by an identity provider was. */
@@ -98,7 +100,7 @@ export function evolveSession(session: Session | undefined, event: SessionEvent,
   if (session === undefined) throw new Error(`a session begins with ${event.type}`)
   if (event.type === 'ended') return { ...session, ended: true }
   if (event.type !== 'factor.checked') return session
-  const { kind, expiresAt, kept = session.kept, userVerified, second, idpId, provedAt, counted } = event.payload
+  const { kind, expiresAt, kept = session.kept, userVerified, second, idpId, provedAt, counted, byLink } = event.payload
   const otherFactors = (session.factors ?? []).filter((factor) => factor.kind !== kind)
   const check = {
     ...(userVerified && { userVerified }),
@@ -106,6 +108,7 @@ export function evolveSession(session: Session | undefined, event: SessionEvent,
     ...(idpId && { idpId }),
     ...(provedAt && { provedAt }),
     ...(counted && { counted }),
+    ...(byLink && { byLink }),
   }
   const factors = [...otherFactors, { kind, at: at.toISOString(), ...check }]
   // A later first factor may come from elsewhere, so each check says it.

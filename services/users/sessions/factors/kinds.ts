@@ -46,7 +46,7 @@ export const factorKinds: Record<FactorKind, FactorFacts> = {
     isFirst: true,
     shownAs: 'password',
     method: AuthenticationMethodType.AUTHENTICATION_METHOD_TYPE_PASSWORD,
-    isSetUp: ({ hash }) => hash !== null,
+    isSetUp: ({ hash, state }, { byHandAlone }) => hash !== null && !(byHandAlone && state.human?.passwordByLink),
   },
   'mailed-code': {
     amr: 'otp',

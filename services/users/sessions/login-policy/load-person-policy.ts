@@ -1,32 +1,43 @@
 import type { ServiceCall } from '#lib/rpc/call'
 import { isAdministrator, membershipsIn } from '../../../roles-there.ts'
 import type { Context } from '../../context.ts'
+import type { User } from '../../directory/events/user.ts'
 import { isOfInstance, withoutSecondFactors } from '../factors/provider/known-providers.ts'
 import { loadLoginPolicy } from './load-login-policy.ts'
 import type { LoginPolicy, PersonPolicy } from './login-policy.ts'
 
 /**
  * What is demanded of a person, as it is now. Grants is asked for the person's roles where a policy demands more of those
- * who have one, or lists providers, and only there. UNAVAILABLE; errors of grants.
+ * who have one, or lists providers, or the person has what counts for nobody with a role, and only there. `state`: where it is
+ * known already. UNAVAILABLE; errors of grants.
  */
 export async function loadPersonPolicy(
   context: Pick<Context, 'config' | 'store' | 'sql' | 'grants'>,
-  { userId, organizationId }: { userId: string; organizationId: string },
+  { userId, organizationId, state }: PersonOfPolicy,
   call: ServiceCall,
 ): Promise<PersonPolicy> {
-  return personPolicy(context, await loadLoginPolicy(context, organizationId), { userId, organizationId }, call)
+  const policy = await loadLoginPolicy(context, organizationId)
+  return personPolicy(context, policy, { userId, organizationId, state }, call)
 }
 
-/** The same, of a policy that was read already. Errors of grants. */
+interface PersonOfPolicy {
+  userId: string
+  organizationId: string
+  state?: User | undefined
+}
+
+/** The same, of a policy that was read already. UNAVAILABLE; errors of grants. */
 export async function personPolicy(
-  { grants }: Pick<Context, 'grants'>,
+  { grants, store }: Pick<Context, 'grants' | 'store'>,
   { forceMfaOfAdministrators, ...policy }: LoginPolicy,
-  { userId, organizationId }: { userId: string; organizationId: string },
+  { userId, organizationId, state }: PersonOfPolicy,
   call: ServiceCall,
 ): Promise<PersonPolicy> {
   const isByProvider = policy.factors.includes('provider')
   const asksForRole = !policy.forceMfa && forceMfaOfAdministrators
-  if (!asksForRole && !isByProvider && policy.providers.length === 0) return policy
+  const isAskedFor = asksForRole || isByProvider || policy.providers.length > 0
+  // What was set up by a link outlives the provider.
+  if (!isAskedFor && !hasAnyByLink(state ?? (await store.load<User>('user', userId))?.state)) return policy
   const held = await grants.listMemberships(membershipsIn(userId, organizationId), call)
   // In whatever organization, open or not: its powers there are worth more than one factor, too.
   const { hasRole, instanceRoles } = held
@@ -43,4 +54,8 @@ export async function personPolicy(
     // Who may have to mend the provider is not locked out by it.
     factors: isByProvider && hasRoleHere ? ['password'] : policy.factors,
   }
+}
+
+function hasAnyByLink({ human }: Partial<User> = {}): boolean {
+  return human?.passwordByLink === true || human?.passkeys?.some(({ byLink }) => byLink) === true
 }

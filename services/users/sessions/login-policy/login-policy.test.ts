@@ -51,8 +51,10 @@ describe('what is missing beside a password', () => {
     ['a security key, though the person has none', only('passkey'), none, ['passkey']],
     ['the same where the policy allows no passkeys', { ...only('passkey'), allowPasskeys: false }, none, ['passkey']],
   ])('%s', (_, of, human, expected) => {
-    expect(askedSecondFactors(of, ownFactors(human))).toEqual(expected)
-    expect(missingFactors(of, ownFactors(human), checked('password'))).toEqual(expected.length > 0 ? [expected] : [])
+    expect(askedSecondFactors(of, ownFactors(human, policy))).toEqual(expected)
+    expect(missingFactors(of, ownFactors(human, policy), checked('password'))).toEqual(
+      expected.length > 0 ? [expected] : [],
+    )
   })
 })
 
@@ -116,18 +118,22 @@ test.each<[CheckedFactor[], Human, boolean]>([
   [checked('password', 'otp-email'), opens, true],
   [checked('passkey'), opens, false],
 ])('%j: whether that is enough where a second factor is demanded', (factors, human, isEnough) => {
-  expect(missingFactors(demanding, ownFactors(human), factors).length === 0).toBe(isEnough)
+  expect(missingFactors(demanding, ownFactors(human, policy), factors).length === 0).toBe(isEnough)
 })
 
 test('a verified passkey counts for nothing where none is allowed', () => {
-  const missing = missingFactors({ ...policy, allowPasskeys: false }, ownFactors(opens), checked('verified passkey'))
+  const missing = missingFactors(
+    { ...policy, allowPasskeys: false },
+    ownFactors(opens, policy),
+    checked('verified passkey'),
+  )
   expect(missing).toEqual([['password']])
 })
 
 test('a verified passkey is two factors for as long as the policy says, and beside a password a second one for longer', () => {
   const of = { ...demanding, multiFactorCheckLifetime: 60 }
   const missing = (seconds: number, ...factors: Parameters<typeof checked>) =>
-    missingFactors(of, ownFactors(opens), checked(...factors), { now: new Date(seconds * 1000) })
+    missingFactors(of, ownFactors(opens, policy), checked(...factors), { now: new Date(seconds * 1000) })
   expect(missing(60, 'verified passkey')).toEqual([])
   expect(missing(61, 'verified passkey')).toEqual([['passkey', 'totp', 'otp-email']])
   expect(missing(61, 'password', 'verified passkey')).toEqual([])
@@ -170,14 +176,14 @@ describe('the page', () => {
   const user = (human: Human) => ({ human }) as User
 
   test('of a first factor is that of the password, which asks for a passkey, too', () => {
-    const [first] = missingFactors(policy, ownFactors(opens), [])
+    const [first] = missingFactors(policy, ownFactors(opens, policy), [])
     expect(first).toEqual(['password', 'passkey'])
     expect(askedFirst(first as FactorKind[], user(opens), policy)).toBe('password')
     expect(provable(first as FactorKind[], user(opens), policy)).toEqual([])
   })
 
   test('of a second factor asks for a passkey first, and for what the person chose', () => {
-    const kinds = askedSecondFactors(policy, ownFactors(appAndOpens))
+    const kinds = askedSecondFactors(policy, ownFactors(appAndOpens, policy))
     expect(
       [undefined, 'totp', 'otp-email'].map((way) => askedFirst(kinds, user(appAndOpens), policy, way as FactorKind)),
     ).toEqual(['passkey', 'totp', 'passkey'])
@@ -185,24 +191,24 @@ describe('the page', () => {
 
   test('asks for no passkey of another domain, and sets up nothing in its place', () => {
     const moved = { ...demanding, passkeyRpId: 'y' }
-    const kinds = askedSecondFactors(moved, ownFactors(opens))
+    const kinds = askedSecondFactors(moved, ownFactors(opens, policy))
     expect(provable(kinds, user(opens), moved)).toEqual(['otp-email'])
     expect(askedFirst(kinds, user(opens), moved)).toBe('otp-email')
     expect(maySetUp(kinds, opens)).toBe(false)
     // Nor is a key of the person passed over.
-    expect(missingFactors(policy, ownFactors(key), checked('password'))).toEqual([['passkey']])
+    expect(missingFactors(policy, ownFactors(key, policy), checked('password'))).toEqual([['passkey']])
     expect(provable(['passkey'], user(key), moved)).toEqual([])
   })
 
   test('asks for no passkey that a browser made without asking, and nobody has used', () => {
     const unused = having([], [{ ...passkey(false), conditional: true }])
-    const kinds = askedSecondFactors(demanding, ownFactors(unused))
+    const kinds = askedSecondFactors(demanding, ownFactors(unused, policy))
     expect(kinds).toEqual(['totp', 'otp-email'])
     expect(maySetUp(kinds, unused)).toBe(true)
   })
 
   test('sets no app up of a person who has a passkey, unless that counts for nothing', () => {
-    const asked = (of: typeof policy) => askedSecondFactors(of, ownFactors(opens))
+    const asked = (of: typeof policy) => askedSecondFactors(of, ownFactors(opens, policy))
     expect(maySetUp(asked(demanding), opens)).toBe(false)
     expect(maySetUp(asked({ ...demanding, allowPasskeys: false }), opens)).toBe(true)
     expect(maySetUp(asked({ ...demanding, allowPasskeys: false }), none)).toBe(true)

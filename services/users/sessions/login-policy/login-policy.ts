@@ -2,6 +2,7 @@ import type { Brand, KeepSignedIn, ProviderDomain } from '../events/login-policy
 import type { CheckOfFactor, Factor, FactorKind, Session } from '../events/session.ts'
 import type { Link } from '../../directory/events/links.ts'
 import type { Human, SecondFactorKind } from '../../directory/events/human.ts'
+import { countingPasskeys } from '../../directory/events/passkeys.ts'
 import type { KnownProvider } from '../factors/provider/known-providers.ts'
 import { factorKinds, isFirst, isWayOut, secondFactors } from '../factors/kinds.ts'
 
@@ -17,7 +18,7 @@ declare const counting: unique symbol
 /** A factor that counts for the person now. Only `countingFactors` makes one: what asks for times or strength takes no other. */
 export type Counting<F extends Counted = CheckedFactor> = F & { readonly [counting]: true }
 
-type Counted = Pick<CheckedFactor, 'kind' | 'idpId' | 'at'>
+type Counted = Pick<CheckedFactor, 'kind' | 'idpId' | 'at' | 'byLink'>
 
 /** What an organization demands of those who sign in, and allows them. */
 export interface LoginPolicy {
@@ -77,7 +78,10 @@ export interface LoginPolicy {
  */
 export type PersonPolicy = Omit<LoginPolicy, 'forceMfaOfAdministrators'> & {
   forceMfaOfAdministrators?: never
-  /** The person has a role: a provider that was connected by an address alone, or by somebody else, proves nothing. */
+  /**
+   * The person has a role: a provider that was connected by an address alone, or by somebody else, proves nothing, and nor does
+   * what was set up by such a link.
+   */
   byHandAlone?: boolean
 }
 
@@ -119,6 +123,8 @@ export interface OwnFactors {
   further: readonly SecondFactorKind[]
   /** Somebody else set the password. Missing: nobody did. */
   passwordMustChange?: boolean | undefined
+  /** The password was set in a session that rested on a link alone which counts for nobody with a role. */
+  passwordByLink?: boolean | undefined
   /** The identity providers to which the person is linked, and since when, RFC 3339. Missing: none. */
   linked?: readonly Pick<Link, 'idpId' | 'linkedAt' | 'domain' | 'named'>[] | undefined
 }
@@ -128,8 +134,10 @@ export interface OwnFactors {
  * stays what the person has, or the password alone would set up another factor; one that a browser made without asking, and
  * nobody has used, is not.
  */
-export function ownFactors(human: Human | undefined): OwnFactors {
-  const { secondFactors: demanded = [], passkeys = [], passwordMustChange = false, links = [] } = human ?? {}
+export function ownFactors(human: Human | undefined, policy: Pick<PersonPolicy, 'byHandAlone'>): OwnFactors {
+  const { secondFactors: demanded = [], passwordMustChange = false, passwordByLink = false, links = [] } = human ?? {}
+  const passkeys = countingPasskeys(human, policy)
+  const password = { passwordMustChange, passwordByLink }
   const linked = links.map(({ idpId, linkedAt, domain, named }) => ({
     idpId,
     linkedAt,
@@ -137,9 +145,9 @@ export function ownFactors(human: Human | undefined): OwnFactors {
     ...(named && { named }),
   }))
   if (passkeys.some(({ secondOnly }) => secondOnly))
-    return { demanded: ['passkey', ...demanded], further: [], passwordMustChange, linked }
+    return { demanded: ['passkey', ...demanded], further: [], ...password, linked }
   const further = passkeys.some(({ conditional }) => !conditional) ? ['passkey' as const] : []
-  return { demanded, further, passwordMustChange, linked }
+  return { demanded, further, ...password, linked }
 }
 
 /** Kinds of which one suffices; or another password, in place of one that somebody else set. */
@@ -156,7 +164,7 @@ export type Lacking = FactorKind[] | 'new-password'
 export function missingFactors(
   policy: Demands,
   own: OwnFactors,
-  proved: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at' | 'idpId' | 'provedAt' | 'counted'>[],
+  proved: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at' | 'idpId' | 'provedAt' | 'counted' | 'byLink'>[],
   { now, standsIn }: { now?: Date | undefined; standsIn?: FactorKind | undefined } = {},
 ): Lacking[] {
   const checked = countingFactors(policy, own, proved)
@@ -189,19 +197,20 @@ export function missingFactors(
 
 /**
  * The factors that count for the person. A sign-in at a provider does as long as the policy lists the provider, and the link by
- * which it came serves the person. What an earlier link proved does not count for the one that took its place.
+ * which it came serves the person. What an earlier link proved does not count for the one that took its place. What was set up
+ * by a link that does not serve counts no more than that.
  */
 export function countingFactors<F extends Counted>(
   policy: Pick<PersonPolicy, 'byHandAlone' | 'providers'>,
-  { linked = [] }: Pick<OwnFactors, 'linked'>,
+  own: Pick<OwnFactors, 'linked' | 'passwordByLink'>,
   checked: readonly F[],
 ): Counting<F>[] {
-  const counts = ({ kind, idpId, at }: F) =>
-    kind !== 'provider' ||
-    (policy.providers.some((provider) => provider.idpId === idpId) &&
-      linked.some(
-        (link) => link.idpId === idpId && Date.parse(link.linkedAt) <= at.getTime() && servesFor(policy, link),
-      ))
+  const { linked = [] } = own
+  const isByProvider = ({ idpId, at }: F) =>
+    policy.providers.some((provider) => provider.idpId === idpId) &&
+    linked.some((link) => link.idpId === idpId && Date.parse(link.linkedAt) <= at.getTime() && servesFor(policy, link))
+  const counts = (factor: F) =>
+    factor.kind === 'provider' ? isByProvider(factor) : !policy.byHandAlone || !isSetUpByLink(own, factor)
   return checked.filter(counts) as Counting<F>[]
 }
 
@@ -214,6 +223,14 @@ export function servesFor(
   { domain, named }: Pick<Link, 'domain' | 'named'>,
 ): boolean {
   return !byHandAlone || (domain === undefined && !named)
+}
+
+/** Whether a password or a passkey was set up in a session that rested on a link alone which counts for nobody with a role. */
+export function isSetUpByLink(
+  { passwordByLink = false }: Pick<OwnFactors, 'passwordByLink'>,
+  { kind, byLink }: Pick<CheckedFactor, 'kind' | 'byLink'>,
+): boolean {
+  return byLink === true || (kind === 'password' && passwordByLink)
 }
 
 /** Whether a sign-in at a provider counts as two factors: it said what the provider's record asks for, and still does. */

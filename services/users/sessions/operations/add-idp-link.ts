@@ -61,7 +61,9 @@ export const addIdpLink = {
           // By an administrator's hand it is no stranger's, who waits for the owner of the address.
           const isWaiting = (vouching !== undefined || isOwn) && (isUnproved(human) || !human.isVerified)
           // A session that such a link opened would make one that outlives it.
-          const isNamed = vouching !== undefined && !!human.links?.some((one) => one.domain ?? one.named)
+          const isNamed =
+            vouching !== undefined &&
+            (vouching.mark.byLink ?? human.links?.some((one) => one.domain ?? one.named) ?? false)
           const marks = { ...(isWaiting && { unproved: true as const }), ...(isNamed && { named: true as const }) }
           const made = links.map((link) => ({ ...link, ...marks }))
           return { ...linkingAll(made), ...told, answer: notice }

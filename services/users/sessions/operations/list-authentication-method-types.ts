@@ -19,7 +19,7 @@ export async function listAuthenticationMethodTypes(
   const user = await findUserById(context, userId)
   existing(user?.state)
   const policy = await loadPersonPolicy(context, user!, call)
-  const asked = askedSecondFactors(policy, ownFactors(user!.state.human))
+  const asked = askedSecondFactors(policy, ownFactors(user!.state.human, policy))
   const provable = Object.entries(factorKinds).filter(
     ([kind, { isSetUp, second }]) =>
       (isSetUp(user!, policy) && (kind !== 'mailed-code' || policy.factors.includes(kind))) ||

@@ -4,7 +4,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import type { User } from '../../directory/events/user.ts'
 import type { Session } from '../events/session.ts'
-import { freshFor } from '../fresh-session.ts'
+import { freshFor } from '../fresh-for.ts'
 import { mailboxAlone, provedMailboxAlone } from '../mailbox-alone.ts'
 import { loadPersonPolicy } from '../login-policy/load-person-policy.ts'
 import { checkedAt, countingFactors, lastProof, ownFactors } from '../login-policy/login-policy.ts'
@@ -31,7 +31,7 @@ export async function requireFreshFactor(context: Context, call: Call): Promise<
   ])
   if (!session || !user || session.state.ended || session.state.userId !== caller.userId) throw notFresh
   const checked = checkedAt(session.state)
-  const last = lastProof(countingFactors(policy, ownFactors(user.state.human), checked))
+  const last = lastProof(countingFactors(policy, ownFactors(user.state.human, policy), checked))
   // A trusted browser stands in for nothing here.
   const { trustId: _, ...proved } = session.state
   const isFresh = last !== undefined && now.getTime() - last.getTime() <= freshFor * 1000

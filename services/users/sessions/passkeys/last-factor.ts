@@ -44,7 +44,7 @@ export function leavesEnough(
 
 // More than the mailbox. A security key of the person's own serves whatever the policy says of passkeys.
 function hasStrong(policy: PersonPolicy, human: Human): boolean {
-  const { demanded, further } = ownFactors(human)
+  const { demanded, further } = ownFactors(human, policy)
   const isLiving = livingPasskeys(human, policy).length > 0
   const own = demanded.filter((kind) => kind !== 'otp-email' && !isWayOut(kind) && (kind !== 'passkey' || isLiving))
   return (
@@ -61,7 +61,7 @@ function serves(
 
 // The next sign-in asks for something that the person can prove, or sets up.
 function canProve(policy: PersonPolicy, human: Human): boolean {
-  const asked = askedSecondFactors(policy, ownFactors(human))
+  const asked = askedSecondFactors(policy, ownFactors(human, policy))
   const user = { human } as User
   // Whom a mailed code lets in sets up nothing by that.
   const maySet = policy.factors.includes('password') && maySetUp(asked, human)

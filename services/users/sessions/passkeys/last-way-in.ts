@@ -50,7 +50,8 @@ export function keepWayIn(
 }
 
 function hasWayIn(policy: WaysIn, { hasPassword, hasMailbox }: Beside, human: Human): boolean {
-  if (hasPassword && policy.factors.includes('password')) return true
+  const isCounted = !policy.byHandAlone || !human.passwordByLink
+  if (hasPassword && isCounted && policy.factors.includes('password')) return true
   if (hasMailbox && policy.factors.includes('mailed-code')) return true
   if (
     policy.providers.some(({ idpId }) => human.links?.some((link) => link.idpId === idpId && servesFor(policy, link)))

@@ -54,7 +54,10 @@ export interface MadePasskey {
     now: Date,
   ): { writes: Write[]; guards: Guard[]; claims: (UniqueKey & { taken: RosterError })[] }
 }
-type MadeBy = Pick<Extract<UserEvent, { type: 'passkey.added' }>['payload'], 'codeId' | 'passwordCodeId' | 'setBy'>
+type MadeBy = Pick<
+  Extract<UserEvent, { type: 'passkey.added' }>['payload'],
+  'codeId' | 'passwordCodeId' | 'setBy' | 'byLink'
+>
 
 interface Sent {
   /** JSON, as a browser's `toJSON()` writes it. */

@@ -13,6 +13,7 @@ import { isActive } from '../../directory/states/user-state.ts'
 import { loadLoginPolicy } from '../login-policy/load-login-policy.ts'
 import { refused } from '../factors/passkey/ceremony.ts'
 import type { Binding } from '../factors/binding.ts'
+import type { MarkOfLink } from '../mark-of-link.ts'
 import { noticeOf, settleNotice, withoutNotice } from './mail.ts'
 import type { Wanted } from '../factors/passkey/options.ts'
 import { askForPasskey, madeByLink, ownerOf, readMade } from './made-passkey.ts'
@@ -51,7 +52,7 @@ export interface Registered {
  */
 export async function finishRegistration(
   context: Context,
-  { userId, credential: text, name, binding, secondOnly, code, recovery, guards = [], isOwn }: Finished,
+  { userId, credential: text, name, binding, secondOnly, code, recovery, guards = [], isOwn, mark }: Finished,
   call: Call,
 ): Promise<Registered> {
   const passkeyId = binding.for === 'registration' ? binding.passkeyId : undefined
@@ -63,6 +64,8 @@ export async function finishRegistration(
   // It is to be all that the person signs in by.
   if (recovery && made.discoverable === false) throw refused('wrong')
   const by = recovery ? { passwordCodeId: recovery.codeId } : code && madeByLink(code)
+  // A second factor lets in nobody by itself.
+  const ofLink = secondOnly ? {} : mark
   const reads: { code?: AggregateKey<PasswordCode> } = recovery ? { code: passwordCodeKey(userId) } : {}
   const used = code && usingUpCode(code, refused('late'))
   const mailId = randomUUID()
@@ -81,7 +84,7 @@ export async function finishRegistration(
         const stored = made.stored(userId, at)
         const ends = recovery && endingUnproved(state.human)
         return {
-          events: [...(ends?.events ?? []), made.event(by)],
+          events: [...(ends?.events ?? []), made.event({ ...by, ...ofLink })],
           ...(ends && { releases: ends.releases }),
           writes: [...stored.writes, ...(used ? [used.write] : []), ...(notice?.writes ?? [])],
           guards: [...stored.guards, ...(used ? [used.guard] : []), ...guards],
@@ -113,6 +116,8 @@ interface Finished {
   guards?: Guard[]
   /** The user makes it. */
   isOwn: boolean
+  /** By the session in which it is made. */
+  mark?: MarkOfLink
 }
 
 export async function refuseWhereNotAllowed(context: Context, organizationId: string): Promise<void> {

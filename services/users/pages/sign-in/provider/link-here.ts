@@ -16,8 +16,8 @@ import { show, toPage } from '../../../openid/authorization/answer.ts'
 import type { Candidate } from '../../../openid/authorization/candidates.ts'
 import { isAllowed } from '../../../openid/judge/judge.ts'
 import { advance, type ProvedHere, stillOpen } from '../../../openid/request/request-row.ts'
-import { lastProof } from '../../../sessions/login-policy/login-policy.ts'
-import { missingFactors, ownFactors } from '../../../sessions/login-policy/login-policy.ts'
+import { markOfLink } from '../../../sessions/mark-of-link.ts'
+import { type Counting, lastProof, missingFactors, ownFactors } from '../../../sessions/login-policy/login-policy.ts'
 import { type Notice, noticeOf, settleNotice } from '../../../sessions/passkeys/mail.ts'
 import { provedMailboxAlone } from '../../../sessions/mailbox-alone.ts'
 import type { OpenedRequest } from '../opened-request.ts'
@@ -58,6 +58,7 @@ export async function linkHere(
     await orUnavailable(advance(context.keys, row.id, { ...progress, error })(context.sql))
     return page
   }
+  const { byLink } = markOfLink(chosen.user.human, youngOf(opened, chosen), opened.now)
   const mailId = randomUUID()
   try {
     const notice = await context.store.execute({
@@ -74,7 +75,14 @@ export async function linkHere(
         )
         const told = human && noticeOf(context, 'linked', human, { userId, organizationId, mailId, isOwn: true }, now)
         return {
-          ...linking({ idpId, issuer, subject, userName, ...(isUnproved(human) && { unproved: true }) }),
+          ...linking({
+            idpId,
+            issuer,
+            subject,
+            userName,
+            ...(isUnproved(human) && { unproved: true }),
+            ...(byLink && { named: true }),
+          }),
           releases: replaced.map(linkKey),
           guards: [stillOpen(row.id)],
           ...(told && { writes: told.writes, uses: told.uses }),
@@ -103,14 +111,22 @@ export async function linkHere(
 // Everything that the policy demands, and that the person has, was proved in this request, within five minutes: neither an
 // earlier sign-in nor a trusted browser stands in.
 function hasJustSignedIn({ row, browser, now }: Opened, proved: ProvedHere, person: Candidate): boolean {
-  const { verdict, user, signedInUser } = person
+  const { user, signedInUser } = person
   const { policy } = signedInUser
-  if (!browser.isPresent || proved.registersIn || isOver(proved, now) || !isAllowed(verdict)) return false
+  if (!browser.isPresent || proved.registersIn || isOver(proved, now) || !isAllowed(person.verdict)) return false
   if (!policy.providers.some(({ idpId }) => idpId === proved.idpId)) return false
-  const young = verdict.factors.filter(({ at }) => at > row.beganAt && now.getTime() - at.getTime() <= provedFor * 1000)
+  const young = youngOf({ row, now }, person)
   // The mailbox alone adds no way in.
   if (provedMailboxAlone(user.human, young)) return false
-  return lastProof(young) !== undefined && missingFactors(policy, ownFactors(user.human), young, { now }).length === 0
+  return (
+    lastProof(young) !== undefined &&
+    missingFactors(policy, ownFactors(user.human, policy), young, { now }).length === 0
+  )
+}
+
+function youngOf({ row, now }: Pick<Opened, 'row' | 'now'>, { verdict }: Candidate): Counting[] {
+  const isYoung = ({ at }: Counting) => at > row.beganAt && now.getTime() - at.getTime() <= provedFor * 1000
+  return isAllowed(verdict) ? verdict.factors.filter(isYoung) : []
 }
 
 // One of a former issuer gives way.

@@ -63,7 +63,11 @@ export const passkey: Factor = {
     const { write, guard } = useOf(own, assertion)
     return {
       kind,
-      check: { ...(assertion.userVerified && { userVerified: true }), ...(second && { second: true }) },
+      check: {
+        ...(assertion.userVerified && { userVerified: true }),
+        ...(second && { second: true }),
+        ...(own.byLink && { byLink: true }),
+      },
       user,
       holds: (state: User | undefined) => state?.human?.passkeys?.some(({ id }) => id === own.id) === true,
       writes: [write],

@@ -1,0 +1,2 @@
+/** Seconds that a first factor counts for what matters. */
+export const freshFor = 600

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { Authenticator } from '../../../services/users/sessions/factors/passkey/testing/authenticator.ts'
+import type { ExampleApplication } from '../../examples/applications.ts'
+import { newLoginClient } from '../../examples/login-applications.ts'
+import { admin, type ExampleHuman, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
+import { newProject } from '../../examples/projects.ts'
+import { newWebApplication, openBrowser } from '../../examples/sign-in.ts'
+import { type PeopleUpstream, startPeopleUpstream } from '../../support/people-upstream.ts'
+import { factsOf } from '../clients/call.ts'
+import { call, recordSecret } from '../clients/encodings.ts'
+import { claimsOf, comeByProvider, listProviders } from './provider-stage.ts'
+
+// What somebody sets up in a session that a link opened which somebody else had named.
+
+const { house, url } = inject('roster')
+const why = house ? '' : ' (skipped: it takes a Roster that reaches this machine)'
+
+const domain = new URL(url).hostname
+const secret = unique('idp-secret')
+const urls = { successUrl: 'https://app.example.com/idp', failureUrl: 'https://app.example.com/failed' }
+let home: string
+let owner: { token: string }
+let application: ExampleApplication
+let client: { token: string }
+let upstream: PeopleUpstream
+let idpId: string
+
+beforeAll(async () => {
+  if (!house) return
+  ;[home, upstream] = await Promise.all([newOrganization(), startPeopleUpstream(secret)])
+  application = await newWebApplication(home, await newProject(home))
+  ;[owner, client] = await Promise.all([newMember(home, ['ORG_OWNER']), newLoginClient(await newOrganization())])
+  const settings = { name: unique('Acme'), clientId: 'roster', clientSecret: secret, issuer: upstream.url }
+  idpId = ok(await call('AddOrganizationOIDCIDP', settings, admin(home))).idpId as string
+  await listProviders(home, [idpId], { allowPasskeys: true })
+})
+afterAll(() => upstream?.stop())
+
+interface Token {
+  token: string
+}
+
+const reasonOf = (answer: Awaited<ReturnType<typeof call>>) => (answer.error ? factsOf(answer).reason! : 'in')
+
+/** Somebody whose link this caller names, and who is at the provider now. */
+async function newNamed(namer: Token) {
+  const human = await newHuman(home)
+  const sub = unique('sub')
+  ok(await call('AddIDPLink', { userId: human.userId, idpLink: { idpId, userId: sub } }, namer))
+  upstream.person = { sub, claims: claimsOf('Ada') }
+  return human
+}
+
+/** A session at the login application by the provider. */
+async function enterByLink() {
+  const { authUrl } = ok(await call('StartIdentityProviderIntent', { idpId, urls, promptsLogin: true }, client))
+  const browser = openBrowser()
+  const { location } = await browser.visit(new URL(authUrl).pathname)
+  const back = await upstream.visit(location)
+  const end = new URL((await browser.visit(back.pathname + back.search)).location)
+  const [idpIntentId, idpIntentToken] = [end.searchParams.get('id')!, end.searchParams.get('token')!]
+  recordSecret(idpIntentToken)
+  const opened = ok(await call('CreateSession', { idpIntent: { idpIntentId, idpIntentToken } }, client))
+  recordSecret(opened.sessionToken)
+  return { token: opened.sessionToken as string }
+}
+
+async function register(userId: string, who: Token, code?: object) {
+  const device = new Authenticator(url)
+  const begun = ok(await call('RegisterPasskey', { userId, domain, code } as never, who))
+  const publicKeyCredential = device.create(begun.publicKeyCredentialCreationOptions.publicKey)
+  ok(await call('VerifyPasskeyRegistration', { userId, passkeyId: begun.passkeyId, publicKeyCredential } as never, who))
+  return device
+}
+
+/** A session by a passkey; or why there is none. */
+async function enterByPasskey(device: Authenticator, userId: string) {
+  const { sessionId, sessionToken } = ok(await call('CreateSession', { userId }, client))
+  recordSecret(sessionToken)
+  const webAuthN = { domain, userVerificationRequirement: 'USER_VERIFICATION_REQUIREMENT_REQUIRED' }
+  const { challenges } = ok(await call('SetSession', { sessionId, sessionToken, webAuthN }, client))
+  const credentialAssertionData = device.get(challenges.webAuthN.publicKeyCredentialRequestOptions.publicKey)
+  const answer = await call('SetSession', { sessionId, sessionToken, credentialAssertionData } as never, client)
+  if (answer.ok) recordSecret(answer.ok.sessionToken)
+  return answer
+}
+
+const ways: [string, (userId: string) => Promise<Authenticator>][] = [
+  ['by the session’s own token', async (userId) => register(userId, await enterByLink())],
+  [
+    'by the login application',
+    async (userId) => {
+      await enterByLink()
+      const { code } = ok(await call('CreatePasskeyRegistrationLink', { userId, returnCode: {} }, client))
+      recordSecret(code.code)
+      return register(userId, client, code)
+    },
+  ],
+]
+
+const give = (userId: string) => call('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, admin(home))
+const take = (userId: string) => call('RemoveOrganizationMember', { userId }, admin(home))
+
+/** Chooses a password on the page of the account, in a browser that came by the provider. */
+async function choosePassword(human: ExampleHuman) {
+  const { browser } = await comeByProvider({ application, upstream }, idpId, openBrowser(), { prompt: 'login' })
+  const password = unique('Password')
+  recordSecret(password)
+  const page = await browser.visit('/ui/account/password')
+  await browser.submit(page, { password }, '/ui/account/password')
+  return { loginName: human.userName, password }
+}
+
+async function enterByPassword(by: { loginName: string; password: string }) {
+  const answer = await call('CreateSession', by)
+  if (answer.ok) recordSecret(answer.ok.sessionToken)
+  return answer
+}
+
+describe.skipIf(!house)(`in a session by a link that somebody else named${why},`, () => {
+  test.each(ways)('a passkey that is made %s counts as long as the person has no role', async (_, make) => {
+    const { userId } = await newNamed(owner)
+    const device = await make(userId)
+    const { sessionToken: token } = ok(await enterByPasskey(device, userId))
+    expect(reasonOf(await call('GetMyUser', {}, { token }))).toBe('in')
+    // What it makes in turn is no better.
+    const second = await register(userId, { token })
+    ok(await give(userId))
+    await expect.poll(async () => reasonOf(await call('GetMyUser', {}, { token })), { timeout: 1000 }).not.toBe('in')
+    expect(reasonOf(await enterByPasskey(device, userId))).toBe('PASSKEY_INVALID')
+    expect(reasonOf(await enterByPasskey(second, userId))).toBe('PASSKEY_INVALID')
+    ok(await take(userId))
+    await expect.poll(async () => reasonOf(await enterByPasskey(device, userId))).toBe('in')
+  })
+
+  test('a first password counts as long as the person has no role, and one that the person proves otherwise for good', async () => {
+    const human = await newNamed(owner)
+    const by = await choosePassword(human)
+    const { sessionToken: token } = ok(await enterByPassword(by))
+    expect(reasonOf(await call('GetMyUser', {}, { token }))).toBe('in')
+    ok(await give(human.userId))
+    await expect.poll(async () => reasonOf(await call('GetMyUser', {}, { token })), { timeout: 1000 }).not.toBe('in')
+    expect(reasonOf(await enterByPassword(by))).toBe('CREDENTIALS_INVALID')
+    const { verificationCode } = ok(await call('PasswordReset', { userId: human.userId, returnCode: {} }, admin(home)))
+    const anew = { loginName: human.userName, password: unique('Password') }
+    recordSecret(verificationCode)
+    recordSecret(anew.password)
+    const reset = { userId: human.userId, verificationCode, newPassword: anew.password }
+    ok(await call('ResetPassword', reset))
+    expect(reasonOf(await enterByPassword(anew))).toBe('in')
+  })
+
+  test('both count on where an administrator of the instance named it', async () => {
+    const human = await newNamed(admin(home))
+    const device = await register(human.userId, await enterByLink())
+    const by = await choosePassword(human)
+    ok(await give(human.userId))
+    const { sessionToken: token } = ok(await enterByPasskey(device, human.userId))
+    expect(reasonOf(await call('GetMyUser', {}, { token }))).toBe('in')
+    expect(reasonOf(await enterByPassword(by))).toBe('in')
+  })
+})
