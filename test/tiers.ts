@@ -27,7 +27,7 @@ export const secondTier = [
   'services/users/sessions/factors/many-guesses.integration.test.ts',
   'services/users/openid/judge/matrix.integration.test.ts',
   'services/notifier/mails/outages.integration.test.ts',
-  'services/notifier/mails/{mail-queue,slow-mail-server}.integration.test.ts',
+  'services/notifier/mails/{queue/mail-queue,smtp/slow-mail-server}.integration.test.ts',
   'services/notifier/{process,sentinel}.integration.test.ts',
   'services/notifier/webhooks/{webhooks,webhook-queue}.integration.test.ts',
   'services/users/bootstrap.integration.test.ts',

@@ -1,6 +1,6 @@
 // `npm run bench -- --only Console`: what a person waits for in the console, in Chromium, with many people in the organization.
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { openChromium } from '../../test/support/chromium.ts'
+import { openChromium } from '../../test/support/browsers/chromium.ts'
 import { openCheck } from '../check.ts'
 import { openClient } from '../load/client.ts'
 import { addHumans } from '../load/users.ts'

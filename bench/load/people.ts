@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { formOf, openBrowserAt, readText } from '../../test/support/browser.ts'
+import { formOf, openBrowserAt, readText } from '../../test/support/browsers/browser.ts'
 import { openClient } from './client.ts'
 
 /** What one person has at one application. */

@@ -3,7 +3,7 @@
 // alone. It answers with the microseconds of CPU time that it used.
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
-import { openSmtpPool } from '../../services/notifier/mails/smtp-pool.ts'
+import { openSmtpPool } from '../../services/notifier/mails/smtp/smtp-pool.ts'
 
 /** What the parent asks for. */
 export interface BareMails {

@@ -26,7 +26,7 @@ const texts = [
 ]
 
 test.each(texts)('%s is said in German', (text) => {
-  const files = ['authorization/refuse-request', 'refresh/refresh', 'tokens/scope', 'tokens/token-proof']
+  const files = ['authorization/refuse-request', 'refresh/refresh', 'scope', 'tokens/token-proof']
   const sources = files.map((file) => readFileSync(new URL(`${file}.ts`, openid), 'utf8')).join('')
   // The name of the parameter stands before it.
   expect(sources).toContain(text.replace('redirect_uri ', '').replace(/\.$/, ''))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openChromium, withoutChromium } from '#test/support/chromium'
+import { openChromium, withoutChromium } from '#test/support/browsers/chromium'
 import { projectRoot } from './home.ts'
 import { freePort } from './ports.ts'
 

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { allowInsecureRequests, customFetch, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { useNameServer } from '#test/support/name-server'
+import { useNameServer } from '#test/support/upstreams/name-server'
 import { destinations } from './destinations.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns'
 import { promisify } from 'node:util'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { useNameServer } from '#test/support/name-server'
+import { useNameServer } from '#test/support/upstreams/name-server'
 import { startTestReceiver } from '#test/support/receiver'
 import { destinations } from './destinations.ts'
 import { guardedFetch } from './guarded-fetch.ts'

@@ -7,7 +7,7 @@ import { connectNats } from '#lib/nats/connect-nats'
 import { runOperator } from '#test/support/operator'
 import { silent } from '#test/support/rpc'
 import { startStatusHouse, type StatusHouse } from '#test/support/status-house'
-import { mailQueueName } from '../../services/notifier/mails/mail-queue.ts'
+import { mailQueueName } from '../../services/notifier/mails/queue/mail-queue.ts'
 import { queuePrefix } from '../../services/notifier/redis.ts'
 import { unique } from '../../test/examples/people.ts'
 

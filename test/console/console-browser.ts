@@ -1,5 +1,5 @@
 import { connect, constants } from 'node:http2'
-import { formOf, readText } from '../support/browser.ts'
+import { formOf, readText } from '../support/browsers/browser.ts'
 
 /** A browser as far as the console needs one: it keeps cookies, and follows redirects to Roster. */
 export function openConsoleBrowser(url: string, publicUrl: string, origin = publicUrl) {

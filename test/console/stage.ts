@@ -1,4 +1,4 @@
-import { withoutChromium } from '#test/support/chromium'
+import { withoutChromium } from '#test/support/browsers/chromium'
 import { buildConsole } from '../../console/build/build.ts'
 import { startConsoleHouse, type ConsoleHouse, type Person } from './console-house.ts'
 import type { ConsoleBrowser } from './console-browser.ts'

@@ -9,7 +9,7 @@ import { buildConsole } from '../../console/build/build.ts'
 import { freePort } from '../../deploy/local/ports.ts'
 import { startHouse } from '../house.ts'
 import { startTestServers } from '../infra.ts'
-import { startTxtServer } from '../support/txt-server.ts'
+import { startTxtServer } from '../support/upstreams/txt-server.ts'
 import { allowedLinkHost, type RunningRoster } from './running.ts'
 
 /**

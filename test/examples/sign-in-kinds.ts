@@ -1,4 +1,4 @@
-import { texts } from '../../services/gateway/pages/login/texts.ts'
+import { texts } from '../../services/gateway/pages/login/texts/texts.ts'
 import { formOf, readText, type Shown } from './sign-in.ts'
 
 /** What a page of sign-in is, as a person reads it. */

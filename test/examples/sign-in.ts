@@ -4,9 +4,9 @@ import { inject } from 'vitest'
 import { type ExampleApplication, newApplication } from './applications.ts'
 import { basic, sendForm, tokenPath } from './oauth.ts'
 import type { ExampleHuman } from './people.ts'
-import { openBrowserAt, readText } from '../support/browser.ts'
+import { openBrowserAt, readText } from '../support/browsers/browser.ts'
 
-export { formOf, readText, type Shown } from '../support/browser.ts'
+export { formOf, readText, type Shown } from '../support/browsers/browser.ts'
 
 /** Where applications of tests get their answers. */
 export const redirectUri = 'https://app.example.com/callback?of=tests'

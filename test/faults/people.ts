@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { authorizePath, redirectUri, verifier } from '../examples/sign-in.ts'
-import { openBrowserAt } from '../support/browser.ts'
+import { openBrowserAt } from '../support/browsers/browser.ts'
 import { act } from './act.ts'
 import type { Called } from './running.ts'
 

@@ -6,7 +6,7 @@ import { internalCalls } from '../../internal-calls.ts'
 import { footOf, iconOf, logoOf, styleOf } from './login/brand.ts'
 import { withBrandOf } from './login/form.ts'
 import { html, type Part, toText } from './login/html.ts'
-import { chooseLanguage, type Language } from './login/language.ts'
+import { chooseLanguage, type Language } from './login/language/language.ts'
 import { sourceOf, styleElement } from './login/shell.ts'
 import { etagOf, type Page, security } from './pages.ts'
 

@@ -12,7 +12,7 @@ import {
   startHostileProvider,
   startOidcProvider,
   type Upstream,
-} from '#test/support/upstreams'
+} from '#test/support/upstreams/upstreams'
 import type { Configurations } from '../vocabulary.ts'
 import type { Upstream as Asked } from './protocol.ts'
 import { protocolWorks } from './registry.ts'

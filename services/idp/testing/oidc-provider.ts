@@ -3,7 +3,13 @@ import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { destinations } from '#lib/outbound/destinations'
 import { guardedFetch } from '#lib/outbound/guarded-fetch'
-import { type Answers, redirectUri, soundAnswers, startHostileProvider, type Upstream } from '#test/support/upstreams'
+import {
+  type Answers,
+  redirectUri,
+  soundAnswers,
+  startHostileProvider,
+  type Upstream,
+} from '#test/support/upstreams/upstreams'
 import type { Upstream as Asked } from '../protocols/protocol.ts'
 
 /** The key of the provider, and one that is not its own. */

@@ -1,4 +1,4 @@
-import { plainReply } from '../mails/plain-reply.ts'
+import { plainReply } from '../mails/smtp/plain-reply.ts'
 
 /** A status of RFC 3463, such as 5.1.1, or nothing. */
 export function plainStatus(text: string): string {

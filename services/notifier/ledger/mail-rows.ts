@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid'
 import type { Event } from '#gen/roster/feed/v1/feed'
-import type { MailJob } from '../mails/mail-queue.ts'
+import type { MailJob } from '../mails/queue/mail-queue.ts'
 import type { MailName } from '../mails/mail-kinds.ts'
 
 /**

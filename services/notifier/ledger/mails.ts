@@ -1,6 +1,6 @@
 import { type Mail, MailState } from '#gen/roster/notifier/v1/mail_service'
 import type { Sql } from '#lib/database/database'
-import { tooLate } from '../mails/mail-once.ts'
+import { tooLate } from '../mails/queue/mail-once.ts'
 
 /** The part of `deliveries` that a mail has. */
 export interface MailRow {

@@ -1,6 +1,6 @@
 import PostalMime from 'postal-mime'
 import { describe, expect, test } from 'vitest'
-import { drawPng } from '#test/support/png'
+import { drawPng } from '#test/support/browsers/png'
 import { compose } from './compose.ts'
 import { loadMails } from './render.ts'
 

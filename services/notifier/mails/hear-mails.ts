@@ -3,8 +3,8 @@ import { mailsWithoutEvent, readMailWithoutEvent } from '#lib/events/hints'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats/connect-nats'
 import { mailNames } from './mail-kinds.ts'
-import type { MailJob } from './mail-queue.ts'
-import type { MailReports } from './mail-reports.ts'
+import type { MailJob } from './queue/mail-queue.ts'
+import type { MailReports } from './queue/mail-reports.ts'
 
 export interface HearMailsOptions {
   nats: Nats

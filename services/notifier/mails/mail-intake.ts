@@ -7,7 +7,7 @@ import type { Nats } from '#lib/nats/connect-nats'
 import type { Service } from '#lib/process'
 import { telemetry } from '#lib/telemetry/telemetry'
 import type { Clock } from './clock.ts'
-import { type MailJob, type MailQueue, spanOfJobs } from './mail-queue.ts'
+import { type MailJob, type MailQueue, spanOfJobs } from './queue/mail-queue.ts'
 
 const sending = spanOfJobs('send', 'producer')
 

@@ -187,8 +187,8 @@ describe('a broken mail file stops the start, and the error names it:', () => {
 
   function broken(file: string, change: (text: string) => string): () => unknown {
     folder = mkdtempSync(join(tmpdir(), 'mails-'))
-    cpSync(new URL('./en', import.meta.url), join(folder, 'en'), { recursive: true })
-    cpSync(new URL('./en', import.meta.url), join(folder, 'fr'), { recursive: true })
+    cpSync(new URL('./texts/en', import.meta.url), join(folder, 'en'), { recursive: true })
+    cpSync(new URL('./texts/en', import.meta.url), join(folder, 'fr'), { recursive: true })
     const path = join(folder, file)
     writeFileSync(path, change(readFileSync(path, 'utf8')))
     return () => loadMails(pathToFileURL(`${folder}/`))

@@ -49,7 +49,7 @@ export interface Mails {
 }
 
 /** Reads the mail files of the folder. Throws one Error that lists all their faults. */
-export function loadMails(folder = new URL('./', import.meta.url)): Mails {
+export function loadMails(folder = new URL('./texts/', import.meta.url)): Mails {
   const templates = new Map(readTemplates(folder).map(({ language, mails }) => [language.toLowerCase(), mails]))
   return { render: (language, values) => render(lookUp(templates, language)[values.kind], values) }
 }

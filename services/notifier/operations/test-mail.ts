@@ -5,7 +5,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { checkSender } from '../test-mail/check-sender.ts'
 import { sendTestMail } from '../test-mail/send-test-mail.ts'
-import { writtenAddress } from '../mails/written.ts'
+import { writtenAddress } from '../mails/smtp/written.ts'
 
 const longest = 30_000
 /** Milliseconds that the answer takes back to the caller. */

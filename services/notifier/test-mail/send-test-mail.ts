@@ -4,8 +4,8 @@ import SMTPTransport from 'nodemailer/lib/smtp-transport'
 import type { SmtpLine, TestMailResponse } from '#gen/roster/notifier/v1/mail_service'
 import type { Config } from '../config.ts'
 import { compose } from '../mails/compose.ts'
-import { dsn } from '../mails/smtp-pool.ts'
-import { readRefusal } from '../mails/smtp-refusal.ts'
+import { dsn } from '../mails/smtp/smtp-pool.ts'
+import { readRefusal } from '../mails/smtp/smtp-refusal.ts'
 import { openTranscript } from './transcript.ts'
 
 type Sent = Pick<TestMailResponse, 'accepted' | 'error' | 'dialogue'>

@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { SenderCheckResult as Result } from '#gen/roster/notifier/v1/mail_service'
 import { RosterError } from '#lib/errors'
-import { startTxtServer } from '#test/support/txt-server'
+import { startTxtServer } from '#test/support/upstreams/txt-server'
 import { openHouse, type TestHouse } from '../testing/test-house.ts'
 
 const [user, pass] = ['postmaster', 'Giraffe/4711']

@@ -5,7 +5,7 @@ import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
 import type { WebhookWorker } from './webhook-worker.ts'
-import { tooLate } from '../mails/mail-once.ts'
+import { tooLate } from '../mails/queue/mail-once.ts'
 
 const pruneEvery = 60 * 60_000
 const portion = 1000

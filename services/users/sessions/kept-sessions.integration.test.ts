@@ -7,8 +7,8 @@ import { addPerson, noteApplication, nothingNewer, said, told } from '../openid/
 import { Forgetful } from '../pages/recovery/testing/forgetful.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../testing/test-users.ts'
 import { addCookieLifetime } from './browsers/cookie-lifetime.ts'
-import { createSession } from './operations/create-session.ts'
-import { updateLoginPolicy } from './operations/update-login-policy.ts'
+import { createSession } from './operations/session/create-session.ts'
+import { updateLoginPolicy } from './operations/settings/update-login-policy.ts'
 
 let database: TestDatabase
 let users: TestUsers

@@ -17,13 +17,13 @@ import {
   setPolicy,
   signIn,
 } from './factors/testing/second-factors.ts'
-import { createSession } from './operations/create-session.ts'
-import { deleteSession } from './operations/delete-session.ts'
-import { addOTPEmail, removeOTPEmail } from './operations/otp-email.ts'
-import { registerTOTP } from './operations/register-totp.ts'
+import { createSession } from './operations/session/create-session.ts'
+import { deleteSession } from './operations/session/delete-session.ts'
+import { addOTPEmail, removeOTPEmail } from './operations/factors/otp-email.ts'
+import { registerTOTP } from './operations/factors/register-totp.ts'
 import { setPassword } from './operations/set-password.ts'
-import { setSession } from './operations/set-session.ts'
-import { verifyTOTPRegistration } from './operations/verify-totp-registration.ts'
+import { setSession } from './operations/session/set-session.ts'
+import { verifyTOTPRegistration } from './operations/factors/verify-totp-registration.ts'
 
 let database: TestDatabase
 let users: TestUsers

@@ -22,9 +22,9 @@ import {
   users,
   withPasskey,
 } from './factors/passkey/testing/world.ts'
-import { createSession } from './operations/create-session.ts'
-import { listAuthenticationMethodTypes } from './operations/list-authentication-method-types.ts'
-import { setSession } from './operations/set-session.ts'
+import { createSession } from './operations/session/create-session.ts'
+import { listAuthenticationMethodTypes } from './operations/factors/list-authentication-method-types.ts'
+import { setSession } from './operations/session/set-session.ts'
 import { signInBy } from '../testing/test-users.ts'
 import { removePasskey } from './passkeys/change.ts'
 import { beginRegistration, finishRegistration } from './passkeys/register.ts'

@@ -31,7 +31,7 @@ import { openSigningKeys } from '../openid/tokens/keys/signing-keys.ts'
 import { model } from '../model.ts'
 import { internalCalls } from '../../internal-calls.ts'
 import { lockAfterWrong } from '../sessions/login-policy/lockout.ts'
-import { createSession } from '../sessions/operations/create-session.ts'
+import { createSession } from '../sessions/operations/session/create-session.ts'
 
 const silent = createLog('test', 'silent')
 const encryptionKey = randomBytes(32).toString('base64')

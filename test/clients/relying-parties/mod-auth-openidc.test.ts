@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../deploy/local/ports.ts'
 import { type Apache, findApache, startApache } from '../../e2e/oauth/apache.ts'
 import { type Provider, startProvider } from '../../e2e/conformance/provider.ts'
-import { openChromium, withoutChromium } from '../../support/chromium.ts'
+import { openChromium, withoutChromium } from '../../support/browsers/chromium.ts'
 
 const found = withoutChromium ? undefined : findApache()
 const why = withoutChromium || (found ? '' : ' (skipped: Debian’s packages cannot be had)')

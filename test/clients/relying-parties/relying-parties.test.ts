@@ -6,7 +6,7 @@ import { makeCertificate } from '../../../services/gateway/testing/certificate.t
 import { call } from '../../e2e/clients/encodings.ts'
 import { startOwnHouse } from '../../e2e/own-house.ts'
 import { ok } from '../../examples/people.ts'
-import { openChromium, withoutChromium } from '../../support/chromium.ts'
+import { openChromium, withoutChromium } from '../../support/browsers/chromium.ts'
 import { build, unlessThereIs } from '../build.ts'
 import { environment } from '../run-commands.ts'
 

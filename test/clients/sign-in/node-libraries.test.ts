@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { withoutChromium } from '../../support/chromium.ts'
+import { withoutChromium } from '../../support/browsers/chromium.ts'
 import { build, elsewhere, unlessThereIs } from '../build.ts'
 import { expectLibrary, type Library } from './expect-library.ts'
 import { openPlace, type Place } from './place.ts'

@@ -8,7 +8,7 @@ import { call } from '../../e2e/clients/encodings.ts'
 import { startOwnHouse } from '../../e2e/own-house.ts'
 import type { Operation } from '../../examples/contract.ts'
 import { ok, profile, unique, uniqueEmail } from '../../examples/people.ts'
-import { openChromium } from '../../support/chromium.ts'
+import { openChromium } from '../../support/browsers/chromium.ts'
 import { environment } from '../run-commands.ts'
 import { startRecorder } from './recorder.ts'
 

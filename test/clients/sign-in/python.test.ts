@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../deploy/local/ports.ts'
-import { withoutChromium } from '../../support/chromium.ts'
+import { withoutChromium } from '../../support/browsers/chromium.ts'
 import { build, unlessThereIs } from '../build.ts'
 import { ask, expectSignedOut, refreshes, signIn } from './browse.ts'
 import { expectGuarded } from './expect-guarded.ts'

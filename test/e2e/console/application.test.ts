@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openChromium, withoutChromium } from '#test/support/chromium'
+import { openChromium, withoutChromium } from '#test/support/browsers/chromium'
 import { newApplication } from '../../examples/applications.ts'
 import { admin, newMember, newOrganization, ok } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openChromium, withoutChromium } from '#test/support/chromium'
+import { openChromium, withoutChromium } from '#test/support/browsers/chromium'
 import { call } from '../clients/encodings.ts'
 import { admin, type ExampleHuman, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { openChromium, withoutChromium } from '#test/support/chromium'
+import { openChromium, withoutChromium } from '#test/support/browsers/chromium'
 import { call } from '../clients/encodings.ts'
 import { callGrpc } from '../clients/grpc.ts'
 import {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { openChromium, withoutChromium } from '#test/support/chromium'
+import { openChromium, withoutChromium } from '#test/support/browsers/chromium'
 import { newHuman, newMember, newOrganization } from '../../examples/people.ts'
 import { expectAccessible, openConsole } from './console-page.ts'
 

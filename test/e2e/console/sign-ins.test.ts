@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openChromium, withoutChromium } from '#test/support/chromium'
+import { openChromium, withoutChromium } from '#test/support/browsers/chromium'
 import { call } from '../clients/encodings.ts'
 import type { ExampleApplication } from '../../examples/applications.ts'
 import { type ExampleHuman, newHuman, newMember, newOrganization, unique } from '../../examples/people.ts'

@@ -9,7 +9,7 @@ import { addEveryObject, type EveryObject } from '../../examples/every-object.ts
 import { ok, profile, unique, uniqueEmail } from '../../examples/people.ts'
 import { startHouse } from '../../house.ts'
 import { startTestServers } from '../../infra.ts'
-import { openBrowserAt } from '../../support/browser.ts'
+import { openBrowserAt } from '../../support/browsers/browser.ts'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.ts'
 import { factsOf } from '../clients/call.ts'
 import { callGrpc } from '../clients/grpc.ts'

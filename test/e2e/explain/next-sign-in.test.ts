@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import postgres from 'postgres'
 import { describe, expect, inject, test, vi } from 'vitest'
-import { texts } from '../../../services/gateway/pages/login/texts.ts'
+import { texts } from '../../../services/gateway/pages/login/texts/texts.ts'
 import { newProject } from '../../examples/projects.ts'
 import { newAskingApplication } from '../../examples/person-tokens.ts'
 import {

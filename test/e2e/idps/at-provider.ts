@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest'
 import type { ExampleApplication } from '../../examples/applications.ts'
 import { admin, ok, unique } from '../../examples/people.ts'
 import { authorizePath, openBrowser, readText, redeem, type Shown } from '../../examples/sign-in.ts'
-import type { PeopleUpstream } from '../../support/people-upstream.ts'
+import type { PeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { call } from '../clients/encodings.ts'
 
 /** Adds the upstream as a provider of an organization. */

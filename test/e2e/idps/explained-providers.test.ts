@@ -3,7 +3,7 @@ import type { ExampleApplication } from '../../examples/applications.ts'
 import { admin, newHuman, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, newWebApplication, openBrowser, readText } from '../../examples/sign-in.ts'
-import { type PeopleUpstream, startPeopleUpstream } from '../../support/people-upstream.ts'
+import { type PeopleUpstream, startPeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { call } from '../clients/encodings.ts'
 import { claimsOf, comeByProvider, errorOf, identityOf, listProviders } from './provider-stage.ts'
 

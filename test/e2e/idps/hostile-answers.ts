@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { decodeJwt, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
-import type { HostileUpstream, Lying } from '../../support/hostile-upstream.ts'
+import type { HostileUpstream, Lying } from '../../support/upstreams/hostile-upstream.ts'
 
 // What providers say that prove nobody, and what the person then reads.
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { authorizePath, openBrowser } from '../../examples/sign-in.ts'
-import { asked, type HostileUpstream } from '../../support/hostile-upstream.ts'
-import { listen, type Upstream } from '../../support/upstreams.ts'
+import { asked, type HostileUpstream } from '../../support/upstreams/hostile-upstream.ts'
+import { listen, type Upstream } from '../../support/upstreams/upstreams.ts'
 import { comeBack, expectNothingToConnect, leave, openPlace, type Place, words } from './hostile-stage.ts'
 import { errorOf, press } from './provider-stage.ts'
 

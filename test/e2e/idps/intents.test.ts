@@ -7,7 +7,7 @@ import { beginAtLogin, newLoginClient, onLoginPages } from '../../examples/login
 import { admin, type ExampleHuman, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { newWebApplication, openBrowser } from '../../examples/sign-in.ts'
-import { type PeopleUpstream, startPeopleUpstream } from '../../support/people-upstream.ts'
+import { type PeopleUpstream, startPeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { factsOf } from '../clients/call.ts'
 import { call, recordSecret } from '../clients/encodings.ts'
 import { mailTo } from '../mailbox.ts'

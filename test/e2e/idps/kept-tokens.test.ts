@@ -6,7 +6,7 @@ import { admin, newHuman, newOrganization, ok, unique, uniqueEmail } from '../..
 import { introspect } from '../../examples/person-tokens.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, newWebApplication, openBrowser, redeem } from '../../examples/sign-in.ts'
-import { type LyingUpstream, startLyingUpstream } from '../../support/lying-upstream.ts'
+import { type LyingUpstream, startLyingUpstream } from '../../support/upstreams/lying-upstream.ts'
 import { factsOf } from '../clients/call.ts'
 import { call, encodings, recordSecret } from '../clients/encodings.ts'
 import { leadsTo, listProviders, press } from './provider-stage.ts'

@@ -3,7 +3,7 @@ import type { ExampleApplication } from '../../examples/applications.ts'
 import { admin, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, newWebApplication, openBrowser, redeem, type Shown } from '../../examples/sign-in.ts'
-import { type LyingUpstream, startLyingUpstream } from '../../support/lying-upstream.ts'
+import { type LyingUpstream, startLyingUpstream } from '../../support/upstreams/lying-upstream.ts'
 import { call } from '../clients/encodings.ts'
 import { type Browser, leadsTo, listProviders, press } from './provider-stage.ts'
 

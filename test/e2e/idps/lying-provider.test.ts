@@ -5,7 +5,7 @@ import { admin, newHuman, newOrganization, ok, unique, uniqueEmail } from '../..
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, newWebApplication, openBrowser, type Shown } from '../../examples/sign-in.ts'
 import { readPage } from '../../examples/sign-in-kinds.ts'
-import { type LyingUpstream, startLyingUpstream } from '../../support/lying-upstream.ts'
+import { type LyingUpstream, startLyingUpstream } from '../../support/upstreams/lying-upstream.ts'
 import { call } from '../clients/encodings.ts'
 import { type Browser, enter, errorOf, identityOf, leadsTo, listProviders, press } from './provider-stage.ts'
 

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest'
 import type { ExampleApplication } from '../../examples/applications.ts'
 import { admin, type ExampleHuman, ok, uniqueEmail } from '../../examples/people.ts'
 import { authorizePath, openBrowser, readText, redeem, type Shown } from '../../examples/sign-in.ts'
-import type { PeopleUpstream } from '../../support/people-upstream.ts'
+import type { PeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { call } from '../clients/encodings.ts'
 
 // What tests of sign-ins by identity providers do in a browser.

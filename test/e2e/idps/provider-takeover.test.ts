@@ -3,7 +3,7 @@ import type { ExampleApplication } from '../../examples/applications.ts'
 import { admin, newHuman, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, newWebApplication, openBrowser, readText } from '../../examples/sign-in.ts'
-import { type PeopleUpstream, startPeopleUpstream } from '../../support/people-upstream.ts'
+import { type PeopleUpstream, startPeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { call, recordSecret } from '../clients/encodings.ts'
 import { hasMailbox, linkTo, mailsTo, mailTo, noticeTo } from '../mailbox.ts'
 import {
@@ -120,9 +120,7 @@ describe.skipIf(!house)(`of whoever would have somebody else connect a sign-in${
     expect(text).toContain(upstream.person.sub)
     expect(text).toContain(claims.email)
     expect(text).not.toContain('x'.repeat(61))
-    const [ours, theirs] = ['Connect only if you have just signed in', 'Your administrator'].map((part) =>
-      text.indexOf(part),
-    )
+    const [ours, theirs] = ['Connect them only if', 'Your administrator'].map((part) => text.indexOf(part))
     expect(ours).toBeGreaterThan(0)
     expect(theirs).toBeGreaterThan(ours!)
     expect(/<q>[^<]*<bdi>[^<]*Your admin/.test(body)).toBe(true)

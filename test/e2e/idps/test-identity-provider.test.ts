@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { admin, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
-import { type Answers, soundAnswers, startHostileProvider, type Upstream } from '../../support/upstreams.ts'
+import { type Answers, soundAnswers, startHostileProvider, type Upstream } from '../../support/upstreams/upstreams.ts'
 import { type CallOptions, factsOf } from '../clients/call.ts'
 import { over } from '../clients/encodings.ts'
 

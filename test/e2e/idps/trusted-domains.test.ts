@@ -14,7 +14,7 @@ import {
 } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, newWebApplication, openBrowser } from '../../examples/sign-in.ts'
-import { type PeopleUpstream, startPeopleUpstream } from '../../support/people-upstream.ts'
+import { type PeopleUpstream, startPeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { factsOf } from '../clients/call.ts'
 import { call } from '../clients/encodings.ts'
 import { hasMailbox, mailsTo } from '../mailbox.ts'

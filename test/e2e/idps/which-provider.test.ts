@@ -11,7 +11,7 @@ import {
   redeem,
   type Shown,
 } from '../../examples/sign-in.ts'
-import { type PeopleUpstream, startPeopleUpstream } from '../../support/people-upstream.ts'
+import { type PeopleUpstream, startPeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { factsOf } from '../clients/call.ts'
 import { call } from '../clients/encodings.ts'
 import { type Browser, claimsOf, comeBack, errorOf, leadsTo, newProvider, press, setPolicy } from './at-provider.ts'

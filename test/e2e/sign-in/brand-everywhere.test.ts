@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { drawPng } from '#test/support/png'
+import { drawPng } from '#test/support/browsers/png'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { openBrowser } from '../../examples/sign-in.ts'
 import { call } from '../clients/encodings.ts'

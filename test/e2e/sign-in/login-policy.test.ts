@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { drawPng } from '#test/support/png'
+import { drawPng } from '#test/support/browsers/png'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, newWebApplication, openBrowser } from '../../examples/sign-in.ts'

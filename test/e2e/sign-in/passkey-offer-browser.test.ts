@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { enter, type PasskeyBrowser, passkeyBrowser } from '../../examples/passkey-browser.ts'
 import { newHuman, unique } from '../../examples/people.ts'
-import { withoutChromium } from '../../support/chromium.ts'
-import { plugIn } from '../../support/virtual-authenticator.ts'
+import { withoutChromium } from '../../support/browsers/chromium.ts'
+import { plugIn } from '../../support/browsers/virtual-authenticator.ts'
 
 let at: PasskeyBrowser
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { newApplication } from '../../examples/applications.ts'
 import { type ExampleHuman, newHuman, newOrganization, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
-import { type Firefox, hasFirefox, keys, openFirefox } from '../../support/firefox.ts'
+import { type Firefox, hasFirefox, keys, openFirefox } from '../../support/browsers/firefox.ts'
 
 const { url } = inject('roster')
 

@@ -5,7 +5,7 @@ import { startTestServers } from '../../infra.ts'
 import { call } from '../clients/encodings.ts'
 import { type Answer, factsOf } from '../clients/call.ts'
 import { ok, profile, unique, uniqueEmail } from '../../examples/people.ts'
-import { openBrowserAt } from '../../support/browser.ts'
+import { openBrowserAt } from '../../support/browsers/browser.ts'
 
 let house: House
 let publicUrl: string

@@ -7,7 +7,7 @@ import { commands } from '../../model/sign-in/commands.ts'
 import { setPlace } from '../../model/sign-in/place.ts'
 import { expectUse } from '../../model/sign-in/tokens.ts'
 import { isLong, isSecondTier } from '../../support/long.ts'
-import { type PeopleUpstream, startPeopleUpstream } from '../../support/people-upstream.ts'
+import { type PeopleUpstream, startPeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { shiftClock } from '../../support/shift-clock.ts'
 import { startOwnHouse } from '../own-house.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { newLoginClient } from '../../examples/login-applications.ts'
 import { admin, newMember, newOrganization, ok } from '../../examples/people.ts'
-import { drawPng } from '../../support/png.ts'
+import { drawPng } from '../../support/browsers/png.ts'
 import { factsOf } from '../clients/call.ts'
 import { over } from '../clients/encodings.ts'
 import { ways } from '../zitadel/send.ts'

@@ -4,7 +4,7 @@ import type { Operation } from '../../examples/contract.ts'
 import { ok, profile, unique, uniqueEmail } from '../../examples/people.ts'
 import { openBrowser, redirectUri, type Shown } from '../../examples/sign-in.ts'
 import { call } from '../../e2e/clients/encodings.ts'
-import type { PeopleUpstream } from '../../support/people-upstream.ts'
+import type { PeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { listing, newProvider } from './provider-rules.ts'
 import type { Application, Authorization, Model, Name, Page } from './rules.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
 import { readText, type Shown } from '../../examples/sign-in.ts'
-import type { PersonThere } from '../../support/people-upstream.ts'
+import type { PersonThere } from '../../support/upstreams/people-upstream.ts'
 import type { Place } from './place.ts'
 import { listing, serves } from './provider-rules.ts'
 import type { Model } from './rules.ts'

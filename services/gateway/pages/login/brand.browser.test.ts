@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '@bufbuild/protobuf'
-import { drawPng } from '#test/support/png'
+import { drawPng } from '#test/support/browsers/png'
 import {
   answerBy,
   beginAnew,

@@ -1,7 +1,7 @@
 import type { PageBrand, PageTheme } from '#gen/roster/users/v1/sign_in_service'
 import { html, type Part } from './html.ts'
-import { checkLocation } from './location.ts'
-import type { Texts } from './texts.ts'
+import { checkLocation } from './language/location.ts'
+import type { Texts } from './texts/texts.ts'
 
 /** The style of a brand, after that of all pages. Nothing but colours and a number of a brand gets into it. */
 export function styleOf({ lightTheme, darkTheme, cornerRadius }: PageBrand): string {

@@ -2,7 +2,7 @@ import type { ConsentPage } from '#gen/roster/users/v1/sign_in_service'
 import { apart, form, namesOf, type Shown, strong } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { type Document, frame } from './shell.ts'
-import type { TextKey, Texts } from './texts.ts'
+import type { TextKey, Texts } from './texts/texts.ts'
 
 /** What the application asks for. */
 export function consentPage(

@@ -1,8 +1,8 @@
 import { type NoticePage, type ParameterMistake, ParameterRule } from '#gen/roster/users/v1/sign_in_service'
 import { apart } from './form.ts'
 import { fill, html, type Part } from './html.ts'
-import type { Language } from './language.ts'
-import { rules } from './mistake-texts.ts'
+import type { Language } from './language/language.ts'
+import { rules } from './texts/mistake-texts.ts'
 
 /** What is wrong with an application's request. */
 type Facts = Pick<NoticePage, 'mistake' | 'clientId' | 'redirectUri' | 'nearestRedirectUri'>

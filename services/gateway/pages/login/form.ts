@@ -1,7 +1,7 @@
 import type { Destination } from '#gen/roster/users/v1/sign_in_service'
 import { withoutUnseen } from '#lib/names/name-faults'
 import { fill, html, type Html, type Part } from './html.ts'
-import type { Language } from './language.ts'
+import type { Language } from './language/language.ts'
 
 /** What pages with a form have in common. */
 export interface Shown {

@@ -6,13 +6,13 @@ import {
 import { addressOf, apart, form, oneOf, type Shown, strong, withBrandOf } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { keepBox } from './keep-box.ts'
-import { duration, type Language } from './language.ts'
+import { duration, type Language } from './language/language.ts'
 import { linkCodeScript } from './link-code.ts'
-import { joinByPasskey, passkeyJoinScript } from './new-passkey.ts'
-import { providerButtons, providerErrors } from './provider-buttons.ts'
+import { joinByPasskey, passkeyJoinScript } from './passkeys/new-passkey.ts'
+import { providerButtons, providerErrors } from './providers/provider-buttons.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
-import type { TextKey } from './texts.ts'
+import type { TextKey } from './texts/texts.ts'
 
 /** Where the link leads: a button, and, where no script enters the code, its field. */
 export function invitationLinkPage(

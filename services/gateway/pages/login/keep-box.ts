@@ -1,5 +1,5 @@
 import { html, type Part } from './html.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/texts.ts'
 
 /** A box by which the person stays signed in, where there is one. */
 export function keepBox({ keepSignedIn, keepSignedInHint }: Texts, keep: boolean | undefined): Part {

@@ -3,7 +3,7 @@ import { problems } from './factors/otp-email.ts'
 import { destination, form, isOwn, type Shown, strong } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { keepBox } from './keep-box.ts'
-import { duration } from './language.ts'
+import { duration } from './language/language.ts'
 import { type Document, frame } from './shell.ts'
 
 /** The code that signs in without a password. It was mailed, if somebody has the name: the page does not say. */

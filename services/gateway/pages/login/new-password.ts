@@ -1,10 +1,10 @@
 import { NewPasswordError as Reason, type NewPasswordPage } from '#gen/roster/users/v1/sign_in_service'
 import { destination, form, isOwn, type Shown, strong } from './form.ts'
 import { fill, html } from './html.ts'
-import { duration } from './language.ts'
+import { duration } from './language/language.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
-import type { TextKey } from './texts.ts'
+import type { TextKey } from './texts/texts.ts'
 
 const problems: Partial<Record<Reason, TextKey>> = {
   [Reason.NEW_PASSWORD_ERROR_INVALID]: 'passwordInvalid',

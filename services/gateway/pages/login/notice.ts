@@ -2,10 +2,10 @@ import { type Destination, type NoticePage, NoticeReason } from '#gen/roster/use
 import { factsOf } from './facts.ts'
 import { apart, brandedPath, namesOf } from './form.ts'
 import { fill, html, type Part } from './html.ts'
-import type { Language } from './language.ts'
-import { checkLocation } from './location.ts'
+import type { Language } from './language/language.ts'
+import { checkLocation } from './language/location.ts'
 import { type Document, frame } from './shell.ts'
-import type { TextKey, Texts } from './texts.ts'
+import type { TextKey, Texts } from './texts/texts.ts'
 import { formTo, hostOf } from './ways-out.ts'
 
 /** A text that has another one beside it, with more to say. */

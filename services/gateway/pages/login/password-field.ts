@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { html, type Html, type Part } from './html.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/texts.ts'
 
 /** Shows what was typed, and says how good a new password is. It lies in the page, like the style. */
 export const passwordScript = readFileSync(new URL('../password-field.js', import.meta.url), 'utf8')

@@ -8,11 +8,11 @@ import {
 import { addressOf, destination, form, oneOf, type Shown, strong } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { keepBox } from './keep-box.ts'
-import { duration, type Language } from './language.ts'
-import { newPasskeyForm, newPasskeyScript } from './new-passkey.ts'
+import { duration, type Language } from './language/language.ts'
+import { newPasskeyForm, newPasskeyScript } from './passkeys/new-passkey.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
-import type { TextKey } from './texts.ts'
+import type { TextKey } from './texts/texts.ts'
 
 const problems: Partial<Record<Reason, TextKey>> = {
   [Reason.RECOVERY_ERROR_CODE_WRONG]: 'recoveryCodeWrong',

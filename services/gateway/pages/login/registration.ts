@@ -6,10 +6,10 @@ import {
 import { destination, form, type Shown } from './form.ts'
 import { fill, html, type Part } from './html.ts'
 import { keepBox } from './keep-box.ts'
-import { duration } from './language.ts'
+import { duration } from './language/language.ts'
 import { passwordHint, passwordScript, withShowButton } from './password-field.ts'
 import { type Document, frame } from './shell.ts'
-import type { TextKey, Texts } from './texts.ts'
+import type { TextKey, Texts } from './texts/texts.ts'
 
 const problems: Partial<Record<Reason, TextKey>> = {
   [Reason.REGISTRATION_ERROR_EMAIL_INVALID]: 'emailInvalid',

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { footOf, iconOf, logoOf, styleOf } from './brand.ts'
 import { html, type Html, markupOf, type Part, toText } from './html.ts'
-import type { Language } from './language.ts'
+import type { Language } from './language/language.ts'
 
 /** A page as it leaves: its text, and what it may load and do. */
 export interface Document {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { IDPStylingType } from '#gen/roster/idp/v1/identity_provider_service'
 import { SignInError } from '#gen/roster/users/v1/sign_in_service'
-import { chooseLanguage } from './language.ts'
+import { chooseLanguage } from './language/language.ts'
 import { signInPage } from './sign-in.ts'
 
 test.each([false, true])('the page leads to a new password unless the policy hides that: %j', (hidesPasswordReset) => {

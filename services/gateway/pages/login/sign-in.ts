@@ -1,14 +1,14 @@
 import { type SignInPage, SignInError } from '#gen/roster/users/v1/sign_in_service'
 import { fill, html } from './html.ts'
-import { duration } from './language.ts'
+import { duration } from './language/language.ts'
 import { frame, type Document } from './shell.ts'
 import { addressOf, destination, form, isOwn, type Shown, strong } from './form.ts'
 import { keepBox } from './keep-box.ts'
 import { passwordScript, withShowButton } from './password-field.ts'
-import { passkeyButton, passkeyErrors, passkeyForm, passkeyScript } from './passkey-form.ts'
-import { ableScript } from './passkey-offer.ts'
-import { providerButtons, providerErrors } from './provider-buttons.ts'
-import type { TextKey } from './texts.ts'
+import { passkeyButton, passkeyErrors, passkeyForm, passkeyScript } from './passkeys/passkey-form.ts'
+import { ableScript } from './passkeys/passkey-offer.ts'
+import { providerButtons, providerErrors } from './providers/provider-buttons.ts'
+import type { TextKey } from './texts/texts.ts'
 
 const errors: Partial<Record<SignInError, TextKey>> = {
   [SignInError.SIGN_IN_ERROR_CREDENTIALS_INVALID]: 'credentialsInvalid',

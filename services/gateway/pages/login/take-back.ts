@@ -1,6 +1,6 @@
 import { withBrandOf } from './form.ts'
 import { html } from './html.ts'
-import type { Language } from './language.ts'
+import type { Language } from './language/language.ts'
 import { linkCodeScript } from './link-code.ts'
 import { type Document, frame } from './shell.ts'
 

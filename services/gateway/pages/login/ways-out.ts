@@ -1,8 +1,8 @@
 import type { FormPostPage, LeavingPage } from '#gen/roster/users/v1/sign_in_service'
 import { apart } from './form.ts'
 import { fill, html, type Html } from './html.ts'
-import type { Language } from './language.ts'
-import { checkAction, checkLocation } from './location.ts'
+import type { Language } from './language/language.ts'
+import { checkAction, checkLocation } from './language/location.ts'
 import { type Document, frame } from './shell.ts'
 
 /** Leads to the application by itself, and by a link. */

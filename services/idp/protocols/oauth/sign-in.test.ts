@@ -6,7 +6,13 @@ import { IDPCheckKind, IDPCheckResult } from '#gen/roster/idp/v1/idp_check'
 import { IDPPreset } from '#gen/roster/idp/v1/idp_config'
 import { destinations } from '#lib/outbound/destinations'
 import { guardedFetch } from '#lib/outbound/guarded-fetch'
-import { type Answers, redirectUri, soundAnswers, startHostileProvider, type Upstream } from '#test/support/upstreams'
+import {
+  type Answers,
+  redirectUri,
+  soundAnswers,
+  startHostileProvider,
+  type Upstream,
+} from '#test/support/upstreams/upstreams'
 import { newBegun } from '../oidc/begin.ts'
 import { type Upstream as Asked, UpstreamError } from '../protocol.ts'
 import { oauth } from './oauth.ts'

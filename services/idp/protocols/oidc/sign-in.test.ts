@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { afterEach, describe, expect, test } from 'vitest'
 import { IDPCallback } from '#gen/roster/idp/v1/idp_config'
-import { type Answers, redirectUri, soundAnswers } from '#test/support/upstreams'
+import { type Answers, redirectUri, soundAnswers } from '#test/support/upstreams/upstreams'
 import {
   ada,
   askedOf,

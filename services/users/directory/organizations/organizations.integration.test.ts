@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { authenticate } from '../../internal/authenticate.ts'
-import { updateLoginPolicy } from '../../sessions/operations/update-login-policy.ts'
+import { updateLoginPolicy } from '../../sessions/operations/settings/update-login-policy.ts'
 import { restoreUser } from '../operations/user/restore-user.ts'
 import { removedUntil } from '../states/removed-user.ts'
 import { callIn } from '../../testing/test-users.ts'

@@ -4,8 +4,8 @@ import type { Call } from '#lib/rpc/headers'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { addPerson, noteApplication, nothingNewer, said, Visitor } from '../../openid/authorization/testing/visitors.ts'
 import { updateMyPassword } from '../operations/password/update-my-password.ts'
-import { createSession } from '../../sessions/operations/create-session.ts'
-import { setSession } from '../../sessions/operations/set-session.ts'
+import { createSession } from '../../sessions/operations/session/create-session.ts'
+import { setSession } from '../../sessions/operations/session/set-session.ts'
 import { callIn, openUsers, serveDomains, signInBy, type TestUsers } from '../../testing/test-users.ts'
 
 let database: TestDatabase

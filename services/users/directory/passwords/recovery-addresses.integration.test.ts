@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { anonymous } from '#lib/rpc/caller'
-import { recordEmailCode } from '../../internal/record-email-code.ts'
+import { recordEmailCode } from '../../internal/mails/record-email-code.ts'
 import { passwordReset } from '../../pages/recovery/password-reset.ts'
 import { mailCode } from '../../pages/recovery/request-password-reset.ts'
 import { setEmail } from '../operations/user/set-email.ts'

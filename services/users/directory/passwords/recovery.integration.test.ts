@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { shiftClock } from '#test/support/shift-clock'
-import { recordEmailCode } from '../../internal/record-email-code.ts'
+import { recordEmailCode } from '../../internal/mails/record-email-code.ts'
 import { setPassword } from '../operations/password/set-password.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { setEmail } from '../operations/user/set-email.ts'

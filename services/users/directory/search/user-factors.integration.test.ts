@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { FactorType, Type } from '#gen/roster/users/v1/user'
 import { type SearchQuery, SearchUsersRequest } from '#gen/roster/users/v1/user_search'
 import { shiftClock } from '#test/support/shift-clock'
-import { generateRecoveryCodes } from '../../sessions/operations/generate-recovery-codes.ts'
-import { addOTPEmail } from '../../sessions/operations/otp-email.ts'
+import { generateRecoveryCodes } from '../../sessions/operations/factors/generate-recovery-codes.ts'
+import { addOTPEmail } from '../../sessions/operations/factors/otp-email.ts'
 import { removePasskey } from '../../sessions/operations/passkeys/remove.ts'
-import { removeTOTP } from '../../sessions/operations/remove-totp.ts'
+import { removeTOTP } from '../../sessions/operations/factors/remove-totp.ts'
 import { call, closeWorld, openWorld, users, withPasskey } from '../../sessions/factors/passkey/testing/world.ts'
 import {
   addApp,

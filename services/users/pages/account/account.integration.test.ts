@@ -9,7 +9,7 @@ import {
   told,
   Visitor,
 } from '../../openid/authorization/testing/visitors.ts'
-import { createSession } from '../../sessions/operations/create-session.ts'
+import { createSession } from '../../sessions/operations/session/create-session.ts'
 import { lockUser } from '../../directory/operations/user/lock-user.ts'
 import { statuses } from '../../directory/organizations/statuses.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'

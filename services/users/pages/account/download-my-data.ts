@@ -17,8 +17,8 @@ import { getUser } from '../../directory/operations/user/get-user.ts'
 import { show } from '../../openid/authorization/answer.ts'
 import { searchUserConsents } from '../../openid/consents/search-user-consents.ts'
 import { listPasskeys } from '../../sessions/operations/passkeys/list-passkeys.ts'
-import { searchUserSessions } from '../../sessions/operations/search-user-sessions.ts'
-import { searchUserSignIns } from '../../sessions/operations/search-user-sign-ins.ts'
+import { searchUserSessions } from '../../sessions/operations/session/search-user-sessions.ts'
+import { searchUserSignIns } from '../../sessions/operations/sign-ins/search-user-sign-ins.ts'
 import { openAccount } from './open-account.ts'
 
 /** As many as a person may have of sessions and consents; of the sign-ins and changes, the last ones. An answer has a megabyte. */

@@ -7,7 +7,7 @@ import { openAccount } from './open-account.ts'
 import { renewAtOnce } from '../../sessions/browsers/session-cookie.ts'
 import type { Context } from '../../context.ts'
 import { endSessions } from '../../sessions/browsers/end-sessions.ts'
-import { deleteUserSessions } from '../../sessions/operations/delete-user-sessions.ts'
+import { deleteUserSessions } from '../../sessions/operations/session/delete-user-sessions.ts'
 
 export async function leaveAccount(context: Context, request: LeaveAccountRequest, call: Call): Promise<PageAnswer> {
   const opened = await openAccount(context, request, '', call)

@@ -4,7 +4,7 @@ import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import type { Candidate } from '../../openid/authorization/candidates.ts'
-import { unlink } from '../../sessions/operations/idp-links.ts'
+import { unlink } from '../../sessions/operations/idp-links/idp-links.ts'
 import { openAccount } from './open-account.ts'
 
 /** The identity providers that sign a person in, with the names of those that serve. */

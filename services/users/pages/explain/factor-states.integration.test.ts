@@ -10,10 +10,10 @@ import { AuthenticationMethodType } from '#gen/roster/users/v1/user_service'
 import { instance } from '#lib/instance'
 import { shiftClock } from '#test/support/shift-clock'
 import { unlockUser } from '../../sessions/operations/unlock-user.ts'
-import { generateRecoveryCodes } from '../../sessions/operations/generate-recovery-codes.ts'
+import { generateRecoveryCodes } from '../../sessions/operations/factors/generate-recovery-codes.ts'
 import { removePasskey } from '../../sessions/operations/passkeys/remove.ts'
-import { removeTOTP } from '../../sessions/operations/remove-totp.ts'
-import { addOTPEmail } from '../../sessions/operations/otp-email.ts'
+import { removeTOTP } from '../../sessions/operations/factors/remove-totp.ts'
+import { addOTPEmail } from '../../sessions/operations/factors/otp-email.ts'
 import {
   call,
   closeWorld,

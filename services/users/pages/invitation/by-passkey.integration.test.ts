@@ -21,8 +21,8 @@ import {
   Visitor,
 } from '../../sessions/factors/passkey/testing/world.ts'
 import { createPasskeyRegistrationLink } from '../../sessions/operations/passkeys/create-passkey-registration-link.ts'
-import { acceptInvitation } from '../operations/accept-invitation.ts'
-import { openInvitation } from '../operations/open-invitation.ts'
+import { acceptInvitation } from '../operations/invitation/accept-invitation.ts'
+import { openInvitation } from '../operations/invitation/open-invitation.ts'
 import { addInvitation } from './add-invitation.ts'
 import { getInvitation } from './get-invitation.ts'
 

@@ -25,7 +25,7 @@ import {
   Visitor,
   withPasskey,
 } from '../../sessions/factors/passkey/testing/world.ts'
-import { checkCode } from '../operations/check-code.ts'
+import { checkCode } from '../operations/sign-in/check-code.ts'
 
 beforeAll(() => openWorld(), 60_000)
 afterAll(closeWorld)

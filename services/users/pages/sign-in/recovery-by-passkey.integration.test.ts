@@ -23,14 +23,14 @@ import {
   withPasskey,
 } from '../../sessions/factors/passkey/testing/world.ts'
 import { addApp, type App } from '../../sessions/factors/testing/second-factors.ts'
-import { deleteUserSessions } from '../../sessions/operations/delete-user-sessions.ts'
-import { generateRecoveryCodes } from '../../sessions/operations/generate-recovery-codes.ts'
-import { addOTPEmail } from '../../sessions/operations/otp-email.ts'
+import { deleteUserSessions } from '../../sessions/operations/session/delete-user-sessions.ts'
+import { generateRecoveryCodes } from '../../sessions/operations/factors/generate-recovery-codes.ts'
+import { addOTPEmail } from '../../sessions/operations/factors/otp-email.ts'
 import { registerU2F } from '../../sessions/operations/passkeys/register-u2f.ts'
 import { verifyU2FRegistration } from '../../sessions/operations/passkeys/verify-u2f-registration.ts'
-import { removeTOTP } from '../../sessions/operations/remove-totp.ts'
-import { checkCode } from '../operations/check-code.ts'
-import { checkPasskey, renewPasskeyChallenge } from '../operations/check-passkey.ts'
+import { removeTOTP } from '../../sessions/operations/factors/remove-totp.ts'
+import { checkCode } from '../operations/sign-in/check-code.ts'
+import { checkPasskey, renewPasskeyChallenge } from '../operations/sign-in/check-passkey.ts'
 import { Forgetful } from '../recovery/testing/forgetful.ts'
 
 beforeAll(() => openWorld(), 60_000)

@@ -17,9 +17,9 @@ import {
   Visitor as Anyone,
 } from '../../openid/authorization/testing/visitors.ts'
 import { issueToken } from '../../openid/operations/issue-token.ts'
-import { addOTPEmail } from '../../sessions/operations/otp-email.ts'
-import { generateRecoveryCodes } from '../../sessions/operations/generate-recovery-codes.ts'
-import { removeTOTP } from '../../sessions/operations/remove-totp.ts'
+import { addOTPEmail } from '../../sessions/operations/factors/otp-email.ts'
+import { generateRecoveryCodes } from '../../sessions/operations/factors/generate-recovery-codes.ts'
+import { removeTOTP } from '../../sessions/operations/factors/remove-totp.ts'
 import {
   addApp,
   App,
@@ -31,7 +31,7 @@ import {
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { changeMyRecoveryCodes } from '../account/change-my-recovery-codes.ts'
 import { changeMyTOTP } from '../account/change-my-totp.ts'
-import { checkCode } from '../operations/check-code.ts'
+import { checkCode } from '../operations/sign-in/check-code.ts'
 import { passwordReset } from '../recovery/password-reset.ts'
 
 let database: TestDatabase

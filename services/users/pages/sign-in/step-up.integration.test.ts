@@ -39,7 +39,7 @@ import { shiftClock } from '#test/support/shift-clock'
 import { callIn } from '../../testing/test-users.ts'
 import { setPassword } from '../../sessions/operations/set-password.ts'
 import { explainSignIn } from '../explain/explain-sign-in.ts'
-import { checkCode } from '../operations/check-code.ts'
+import { checkCode } from '../operations/sign-in/check-code.ts'
 import { createCallback } from '../own-pages/create-callback.ts'
 import { getAuthRequest } from '../own-pages/get-auth-request.ts'
 

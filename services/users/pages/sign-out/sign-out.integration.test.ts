@@ -13,9 +13,9 @@ import {
 import { findBrowser } from '../../sessions/browsers/session-cookie.ts'
 import { formToken } from '../../sessions/browsers/form-token.ts'
 import { signIdToken } from '../../openid/tokens/id-token.ts'
-import { endSession } from '../operations/end-session.ts'
-import { showSignOut } from '../operations/show-sign-out.ts'
-import { signOut } from '../operations/sign-out.ts'
+import { endSession } from '../operations/sign-out/end-session.ts'
+import { showSignOut } from '../operations/sign-out/show-sign-out.ts'
+import { signOut } from '../operations/sign-out/sign-out.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 
 const returnUri = 'https://app.example.com/bye?of=tests'

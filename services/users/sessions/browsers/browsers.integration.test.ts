@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
-import { decide } from '../../pages/operations/decide.ts'
-import { deleteSession } from '../operations/delete-session.ts'
+import { decide } from '../../pages/operations/sign-in/decide.ts'
+import { deleteSession } from '../operations/session/delete-session.ts'
 import {
   addPerson,
   noteApplication,

@@ -9,7 +9,7 @@ import {
   told,
   Visitor,
 } from '../../openid/authorization/testing/visitors.ts'
-import { deleteSession } from '../operations/delete-session.ts'
+import { deleteSession } from '../operations/session/delete-session.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import type { Session } from '../events/session.ts'
 

@@ -18,12 +18,12 @@ import {
 } from '../../openid/authorization/testing/visitors.ts'
 import { issueToken } from '../../openid/operations/issue-token.ts'
 import { disownSession } from '../../pages/account/disown-session.ts'
-import { checkCode } from '../../pages/operations/check-code.ts'
+import { checkCode } from '../../pages/operations/sign-in/check-code.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { addApp, type App, call, newPerson, type Person, setPolicy, signIn } from '../factors/testing/second-factors.ts'
-import { searchUserSessions } from '../operations/search-user-sessions.ts'
-import { deleteUserSessions } from '../operations/delete-user-sessions.ts'
-import { addOTPEmail } from '../operations/otp-email.ts'
+import { searchUserSessions } from '../operations/session/search-user-sessions.ts'
+import { deleteUserSessions } from '../operations/session/delete-user-sessions.ts'
+import { addOTPEmail } from '../operations/factors/otp-email.ts'
 
 let database: TestDatabase
 let users: TestUsers

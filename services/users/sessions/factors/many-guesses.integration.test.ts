@@ -5,12 +5,12 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import type { SecondFactorKind } from '../../directory/events/human.ts'
 import { noteApplication, nothingNewer, Visitor as Anyone } from '../../openid/authorization/testing/visitors.ts'
-import { checkCode } from '../../pages/operations/check-code.ts'
+import { checkCode } from '../../pages/operations/sign-in/check-code.ts'
 import { openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
-import { createSession } from '../operations/create-session.ts'
-import { generateRecoveryCodes } from '../operations/generate-recovery-codes.ts'
-import { addOTPEmail } from '../operations/otp-email.ts'
-import { setSession } from '../operations/set-session.ts'
+import { createSession } from '../operations/session/create-session.ts'
+import { generateRecoveryCodes } from '../operations/factors/generate-recovery-codes.ts'
+import { addOTPEmail } from '../operations/factors/otp-email.ts'
+import { setSession } from '../operations/session/set-session.ts'
 import {
   addApp,
   call,

@@ -12,8 +12,8 @@ import { issueToken } from '../../openid/operations/issue-token.ts'
 import { explainToken } from '../../pages/explain/explain-token.ts'
 import { openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 import { addApp, by, call, newPerson, reasonOf, set, setPolicy, signIn } from '../factors/testing/second-factors.ts'
-import { createSession } from '../operations/create-session.ts'
-import { listAuthenticationMethodTypes } from '../operations/list-authentication-method-types.ts'
+import { createSession } from '../operations/session/create-session.ts'
+import { listAuthenticationMethodTypes } from '../operations/factors/list-authentication-method-types.ts'
 import { requireFreshFactor } from '../passkeys/fresh.ts'
 
 let database: TestDatabase

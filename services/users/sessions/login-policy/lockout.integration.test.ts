@@ -4,7 +4,7 @@ import { addPerson, noteApplication, nothingNewer, said, Visitor } from '../../o
 import { updateMyPassword } from '../../directory/operations/password/update-my-password.ts'
 import type { User } from '../../directory/events/user.ts'
 import { callIn, openUsers, serveDomains, signInBy, type TestUsers } from '../../testing/test-users.ts'
-import { getLockoutSettings } from '../operations/get-lockout-settings.ts'
+import { getLockoutSettings } from '../operations/settings/get-lockout-settings.ts'
 import { unlockUser } from '../operations/unlock-user.ts'
 import { reasonOf, setPolicy } from '../factors/testing/second-factors.ts'
 

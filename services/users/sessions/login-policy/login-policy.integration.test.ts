@@ -7,11 +7,11 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import { addPerson, noteApplication, nothingNewer, redirectUri } from '../../openid/authorization/testing/visitors.ts'
 import { requestOf, said, told, Visitor } from '../../openid/authorization/testing/visitors.ts'
-import { updateLoginPolicy } from '../operations/update-login-policy.ts'
+import { updateLoginPolicy } from '../operations/settings/update-login-policy.ts'
 import { issueToken } from '../../openid/operations/issue-token.ts'
 import { passwordReset } from '../../pages/recovery/password-reset.ts'
 import { mailCode } from '../../pages/recovery/request-password-reset.ts'
-import { createSession } from '../operations/create-session.ts'
+import { createSession } from '../operations/session/create-session.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../../testing/test-users.ts'
 
 let database: TestDatabase

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
-import { type Drawn, drawPng } from '#test/support/png'
+import { type Drawn, drawPng } from '#test/support/browsers/png'
 import { NoLogo, rewritePng } from './rewrite-png.ts'
 
 const palette: [string, Buffer] = ['PLTE', Buffer.from([255, 0, 0, 0, 0, 255])]

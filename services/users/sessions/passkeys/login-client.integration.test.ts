@@ -18,15 +18,15 @@ import {
   users,
 } from '../factors/passkey/testing/world.ts'
 import { addApp } from '../factors/testing/second-factors.ts'
-import { createSession } from '../operations/create-session.ts'
-import { deleteSession } from '../operations/delete-session.ts'
+import { createSession } from '../operations/session/create-session.ts'
+import { deleteSession } from '../operations/session/delete-session.ts'
 import { createPasskeyRegistrationLink as link } from '../operations/passkeys/create-passkey-registration-link.ts'
 import { listPasskeys } from '../operations/passkeys/list-passkeys.ts'
 import { registerPasskey } from '../operations/passkeys/register-passkey.ts'
 import { registerU2F } from '../operations/passkeys/register-u2f.ts'
 import { verifyPasskeyRegistration } from '../operations/passkeys/verify-passkey-registration.ts'
 import { verifyU2FRegistration } from '../operations/passkeys/verify-u2f-registration.ts'
-import { setSession } from '../operations/set-session.ts'
+import { setSession } from '../operations/session/set-session.ts'
 
 beforeAll(() => openWorld(), 60_000)
 afterEach(async () => {

@@ -1,11 +1,11 @@
 import type { AccountPage } from '#gen/roster/users/v1/sign_in_service'
 import { apart, type Shown, strong } from '../form.ts'
 import { html, type Html, type Part } from '../html.ts'
-import { newPasskeyScript } from '../new-passkey.ts'
-import { timesScript } from '../local-times.ts'
+import { newPasskeyScript } from '../passkeys/new-passkey.ts'
+import { timesScript } from '../language/local-times.ts'
 import { passwordScript } from '../password-field.ts'
 import { type Document, frame } from '../shell.ts'
-import type { TextKey } from '../texts.ts'
+import type { TextKey } from '../texts/texts.ts'
 import { outcomeOf } from './outcomes.ts'
 
 /** A page of an account, with what all pages know. */

@@ -1,7 +1,7 @@
 import type { Session, SignInClient, SignInRecord, TrustedBrowser } from '#gen/roster/users/v1/session_service'
 import { apart, strong } from '../form.ts'
 import { fill, html, type Html, type Part } from '../html.ts'
-import { type Language, moment } from '../language.ts'
+import { type Language, moment } from '../language/language.ts'
 import { accountForm, type AccountShown, linksOf } from './account-frame.ts'
 
 /** Where the person is signed in, and where somebody signed in of late. */

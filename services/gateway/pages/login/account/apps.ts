@@ -2,7 +2,7 @@ import type { Consent } from '#gen/roster/users/v1/session_service'
 import { wishesOf } from '../consent.ts'
 import { strong } from '../form.ts'
 import { fill, html, type Html } from '../html.ts'
-import { type Language, moment } from '../language.ts'
+import { type Language, moment } from '../language/language.ts'
 import { accountForm, type AccountShown, linksOf } from './account-frame.ts'
 
 /** The applications that the person let in. */

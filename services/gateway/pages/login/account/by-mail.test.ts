@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type AccountPage, AccountPage as codec } from '#gen/roster/users/v1/sign_in_service'
-import { chooseLanguage } from '../language.ts'
+import { chooseLanguage } from '../language/language.ts'
 import { accountPage } from './account-page.ts'
 
 const show = (language: string, page: object) =>

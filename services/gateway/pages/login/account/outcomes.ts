@@ -1,4 +1,4 @@
-import type { TextKey } from '../texts.ts'
+import type { TextKey } from '../texts/texts.ts'
 
 interface Outcome {
   text: TextKey

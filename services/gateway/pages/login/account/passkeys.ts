@@ -1,8 +1,8 @@
 import type { OwnPasskey, PasskeyPrompt, PasskeysPart } from '#gen/roster/users/v1/sign_in_service'
 import { strong } from '../form.ts'
 import { fill, html, type Html, type Part } from '../html.ts'
-import { type Language, moment } from '../language.ts'
-import { newPasskeyForm } from '../new-passkey.ts'
+import { type Language, moment } from '../language/language.ts'
+import { newPasskeyForm } from '../passkeys/new-passkey.ts'
 import { accountForm, type AccountShown, faultIn, pathTo } from './account-frame.ts'
 
 /** The list, on the page of how the person signs in. */

@@ -1,6 +1,6 @@
 import { apart } from '../form.ts'
 import { html, type Html, type Part } from '../html.ts'
-import { texts } from '../texts.ts'
+import { texts } from '../texts/texts.ts'
 import { accountForm, type AccountShown, faultIn, pathTo } from './account-frame.ts'
 
 /** Name, language, address. */

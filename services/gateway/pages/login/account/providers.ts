@@ -1,7 +1,7 @@
 import type { OwnProvider } from '#gen/roster/users/v1/sign_in_service'
 import { apart, strong } from '../form.ts'
 import { fill, html, type Html, type Part } from '../html.ts'
-import { moment } from '../language.ts'
+import { moment } from '../language/language.ts'
 import { accountForm, type AccountShown, pathTo } from './account-frame.ts'
 
 /** The list, on the page of how the person signs in. */

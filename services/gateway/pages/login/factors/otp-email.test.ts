@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { CodeError as Reason } from '#gen/roster/users/v1/sign_in_service'
-import { chooseLanguage } from '../language.ts'
+import { chooseLanguage } from '../language/language.ts'
 import { otpEmailPage } from './otp-email.ts'
 
 const code = ['check', 'send', 'another-account', 'cancel']

@@ -1,9 +1,9 @@
 import { CodeError, type CodePage } from '#gen/roster/users/v1/sign_in_service'
 import { destination, form, type Shown, strong } from '../form.ts'
 import { fill, html, type Part } from '../html.ts'
-import { duration } from '../language.ts'
+import { duration } from '../language/language.ts'
 import { type Document, frame } from '../shell.ts'
-import type { TextKey } from '../texts.ts'
+import type { TextKey } from '../texts/texts.ts'
 import { trustBox } from './trust-box.ts'
 import { waysOut } from './ways-out.ts'
 

@@ -1,7 +1,7 @@
 import type { PasskeyPage } from '#gen/roster/users/v1/sign_in_service'
 import { destination, form, type Shown, strong } from '../form.ts'
 import { fill, html, type Part } from '../html.ts'
-import { passkeyButton, passkeyErrors, passkeyForm, passkeyScript } from '../passkey-form.ts'
+import { passkeyButton, passkeyErrors, passkeyForm, passkeyScript } from '../passkeys/passkey-form.ts'
 import { type Document, frame } from '../shell.ts'
 import { waysOut } from './ways-out.ts'
 

@@ -6,7 +6,7 @@ import {
 } from '#gen/roster/users/v1/sign_in_service'
 import { destination, form, type Shown, strong } from '../form.ts'
 import { fill, html, type Html, type Part } from '../html.ts'
-import type { Language } from '../language.ts'
+import type { Language } from '../language/language.ts'
 import { qrCode } from '../qr-code.ts'
 import { type Document, frame } from '../shell.ts'
 import { problems } from './otp-email.ts'

@@ -1,5 +1,5 @@
 import { fill, html, type Part } from '../html.ts'
-import type { Texts } from '../texts.ts'
+import type { Texts } from '../texts/texts.ts'
 
 /** A box by which the browser is not asked again for so many days. 0: there is none. */
 export function trustBox({ trustBrowser, trustBrowserHint }: Texts, days: number): Part {

@@ -1,7 +1,7 @@
 import { CodeError, type FactorCodePage } from '#gen/roster/users/v1/sign_in_service'
 import { destination, form, type Shown, strong } from '../form.ts'
 import { fill, html, type Part } from '../html.ts'
-import { duration } from '../language.ts'
+import { duration } from '../language/language.ts'
 import { type Document, frame } from '../shell.ts'
 import { problems } from './otp-email.ts'
 import { trustBox } from './trust-box.ts'

@@ -1,7 +1,7 @@
 import { FactorWay } from '#gen/roster/users/v1/sign_in_service'
 import { addressOf, isOwn, type Shown } from '../form.ts'
 import { html, type Part } from '../html.ts'
-import type { TextKey } from '../texts.ts'
+import type { TextKey } from '../texts/texts.ts'
 
 type Way = [action: string, text: TextKey, form?: 'passkey']
 

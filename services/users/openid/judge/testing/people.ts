@@ -11,15 +11,15 @@ import {
   type Session,
   signIn,
 } from '../../../sessions/factors/testing/second-factors.ts'
-import { deleteSession } from '../../../sessions/operations/delete-session.ts'
-import { generateRecoveryCodes } from '../../../sessions/operations/generate-recovery-codes.ts'
-import { addOTPEmail, removeOTPEmail } from '../../../sessions/operations/otp-email.ts'
+import { deleteSession } from '../../../sessions/operations/session/delete-session.ts'
+import { generateRecoveryCodes } from '../../../sessions/operations/factors/generate-recovery-codes.ts'
+import { addOTPEmail, removeOTPEmail } from '../../../sessions/operations/factors/otp-email.ts'
 import { registerU2F } from '../../../sessions/operations/passkeys/register-u2f.ts'
 import { removePasskey, removeU2F } from '../../../sessions/operations/passkeys/remove.ts'
 import { verifyU2FRegistration } from '../../../sessions/operations/passkeys/verify-u2f-registration.ts'
-import { removeRecoveryCodes } from '../../../sessions/operations/remove-recovery-codes.ts'
-import { removeTOTP } from '../../../sessions/operations/remove-totp.ts'
-import { setSession } from '../../../sessions/operations/set-session.ts'
+import { removeRecoveryCodes } from '../../../sessions/operations/factors/remove-recovery-codes.ts'
+import { removeTOTP } from '../../../sessions/operations/factors/remove-totp.ts'
+import { setSession } from '../../../sessions/operations/session/set-session.ts'
 import { listed } from './tables.ts'
 
 /** A person's devices and printed codes. */

@@ -10,13 +10,13 @@ import {
 import type { User, UserEvent } from '../../../directory/events/user.ts'
 import { linkKey } from '../../../directory/events/links.ts'
 import { linking } from '../../../directory/links/link.ts'
-import { openIdentityProviderIntent } from '../../../pages/operations/open-identity-provider-intent.ts'
-import { returnFromProvider } from '../../../pages/operations/return-from-provider.ts'
-import { signInByProvider } from '../../../pages/operations/sign-in-by-provider.ts'
+import { openIdentityProviderIntent } from '../../../pages/operations/provider/open-identity-provider-intent.ts'
+import { returnFromProvider } from '../../../pages/operations/provider/return-from-provider.ts'
+import { signInByProvider } from '../../../pages/operations/provider/sign-in-by-provider.ts'
 import { allow, call, users } from '../../../sessions/factors/passkey/testing/world.ts'
 import type { Person, Session } from '../../../sessions/factors/testing/second-factors.ts'
-import { createSession } from '../../../sessions/operations/create-session.ts'
-import { startIdentityProviderIntent } from '../../../sessions/operations/idp-intents.ts'
+import { createSession } from '../../../sessions/operations/session/create-session.ts'
+import { startIdentityProviderIntent } from '../../../sessions/operations/idp-links/idp-intents.ts'
 
 /** A provider of the people's organization. */
 export const idpId = 'provider-of-acme'

@@ -8,10 +8,10 @@ import { createInviteCode } from '../../../directory/operations/user/create-invi
 import { keepLoginAddresses } from '../../../directory/login-names/login-addresses.ts'
 import { findCode } from '../../../directory/secrets/one-time-codes.ts'
 import { addInvitation } from '../../../pages/invitation/add-invitation.ts'
-import { acceptInvitation } from '../../../pages/operations/accept-invitation.ts'
-import { chooseNewPassword } from '../../../pages/operations/choose-new-password.ts'
-import { checkCode } from '../../../pages/operations/check-code.ts'
-import { openInvitation } from '../../../pages/operations/open-invitation.ts'
+import { acceptInvitation } from '../../../pages/operations/invitation/accept-invitation.ts'
+import { chooseNewPassword } from '../../../pages/operations/sign-in/choose-new-password.ts'
+import { checkCode } from '../../../pages/operations/sign-in/check-code.ts'
+import { openInvitation } from '../../../pages/operations/invitation/open-invitation.ts'
 import { Forgetful } from '../../../pages/recovery/testing/forgetful.ts'
 import {
   allow,
@@ -21,8 +21,8 @@ import {
   Visitor as Holder,
 } from '../../../sessions/factors/passkey/testing/world.ts'
 import { newPerson, type Person, type Session, signIn } from '../../../sessions/factors/testing/second-factors.ts'
-import { createSession } from '../../../sessions/operations/create-session.ts'
-import { setSession } from '../../../sessions/operations/set-session.ts'
+import { createSession } from '../../../sessions/operations/session/create-session.ts'
+import { setSession } from '../../../sessions/operations/session/set-session.ts'
 import { redirectUri, told } from '../../authorization/testing/visitors.ts'
 import { issueToken } from '../../operations/issue-token.ts'
 import { add, byApi, give, set, type Things } from './people.ts'

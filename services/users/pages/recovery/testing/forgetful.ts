@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 import { type EmailCode, MailKind } from '#gen/roster/users/v1/internal_service'
 import type { PageAnswer } from '#gen/roster/users/v1/sign_in_service'
-import { getEmailCode } from '../../../internal/get-email-code.ts'
+import { getEmailCode } from '../../../internal/mails/get-email-code.ts'
 import { Visitor } from '../../../openid/authorization/testing/visitors.ts'
-import { finishRecovery } from '../../operations/finish-recovery.ts'
-import { recover } from '../../operations/recover.ts'
-import { showRecovery } from '../../operations/show-recovery.ts'
+import { finishRecovery } from '../../operations/recovery/finish-recovery.ts'
+import { recover } from '../../operations/recovery/recover.ts'
+import { showRecovery } from '../../operations/recovery/show-recovery.ts'
 
 export const newPassword = 'a quite new password'
 

@@ -11,7 +11,7 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { shiftClock } from '#test/support/shift-clock'
 import type { NewCode } from '../../../directory/events/code.ts'
 import { deriveCode } from '../../../directory/email/code.ts'
-import { addOTPEmail, removeOTPEmail } from '../../operations/otp-email.ts'
+import { addOTPEmail, removeOTPEmail } from '../../operations/factors/otp-email.ts'
 import { setEmail } from '../../../directory/operations/user/set-email.ts'
 import { setPassword } from '../../../directory/operations/password/set-password.ts'
 import { findCode } from '../../../directory/secrets/one-time-codes.ts'
@@ -27,14 +27,14 @@ import {
   told,
   Visitor as Anyone,
 } from '../../../openid/authorization/testing/visitors.ts'
-import { checkCode } from '../../../pages/operations/check-code.ts'
+import { checkCode } from '../../../pages/operations/sign-in/check-code.ts'
 import { passwordReset } from '../../../pages/recovery/password-reset.ts'
 import { callIn, openUsers, serveDomains, signInBy, type TestUsers } from '../../../testing/test-users.ts'
-import { createSession } from '../../operations/create-session.ts'
-import { getSession } from '../../operations/get-session.ts'
-import { listAuthenticationMethodTypes } from '../../operations/list-authentication-method-types.ts'
-import { setSession } from '../../operations/set-session.ts'
-import { resetLoginPolicy, updateLoginPolicy } from '../../operations/update-login-policy.ts'
+import { createSession } from '../../operations/session/create-session.ts'
+import { getSession } from '../../operations/session/get-session.ts'
+import { listAuthenticationMethodTypes } from '../../operations/factors/list-authentication-method-types.ts'
+import { setSession } from '../../operations/session/set-session.ts'
+import { resetLoginPolicy, updateLoginPolicy } from '../../operations/settings/update-login-policy.ts'
 
 let database: TestDatabase
 let users: TestUsers

@@ -4,10 +4,10 @@ import { readNow } from '#lib/database/database'
 import { instance } from '#lib/instance'
 import { addPerson } from '../../../openid/authorization/testing/visitors.ts'
 import { callIn, signInBy, type TestUsers } from '../../../testing/test-users.ts'
-import { registerTOTP } from '../../operations/register-totp.ts'
-import { setSession } from '../../operations/set-session.ts'
-import { updateLoginPolicy } from '../../operations/update-login-policy.ts'
-import { verifyTOTPRegistration } from '../../operations/verify-totp-registration.ts'
+import { registerTOTP } from '../../operations/factors/register-totp.ts'
+import { setSession } from '../../operations/session/set-session.ts'
+import { updateLoginPolicy } from '../../operations/settings/update-login-policy.ts'
+import { verifyTOTPRegistration } from '../../operations/factors/verify-totp-registration.ts'
 
 export type Session = { sessionId: string; sessionToken: string }
 export type Person = { userId: string; userName: string; email: string }

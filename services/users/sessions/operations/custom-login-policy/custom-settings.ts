@@ -4,7 +4,7 @@ import { MultiFactorType, PasskeysType, type SecondFactorType } from '#gen/roste
 import type { SecondFactorKind } from '../../../directory/events/human.ts'
 import type { LoginPolicySettings } from '../../events/login-policy.ts'
 import { factorKinds, isWayOut, secondFactors } from '../../factors/kinds.ts'
-import { durationOf } from '../get-login-policy.ts'
+import { durationOf } from '../settings/get-login-policy.ts'
 import type { LoginPolicy } from '../../login-policy/login-policy.ts'
 
 /** What ZITADEL's policy has of a policy. All else stays as it is. */

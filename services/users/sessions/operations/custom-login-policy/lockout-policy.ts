@@ -7,7 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import { type LoginPolicySettings, loginPolicyType } from '../../events/login-policy.ts'
 import { loadLoginPolicy } from '../../login-policy/load-login-policy.ts'
-import { attemptsOf } from '../get-login-policy.ts'
+import { attemptsOf } from '../settings/get-login-policy.ts'
 import { change, neverSet } from './change.ts'
 
 export async function getLockoutPolicy(

@@ -14,12 +14,12 @@ import {
   Visitor as Anyone,
 } from '../../../../openid/authorization/testing/visitors.ts'
 import { addMyPasskey, changeMyPasskey } from '../../../../pages/account/my-passkeys.ts'
-import { checkCode } from '../../../../pages/operations/check-code.ts'
-import { checkPasskey, renewPasskeyChallenge } from '../../../../pages/operations/check-passkey.ts'
+import { checkCode } from '../../../../pages/operations/sign-in/check-code.ts'
+import { checkPasskey, renewPasskeyChallenge } from '../../../../pages/operations/sign-in/check-passkey.ts'
 import { callIn, openUsers, serveDomains, signInBy, type TestUsers } from '../../../../testing/test-users.ts'
 import { registerPasskey } from '../../../operations/passkeys/register-passkey.ts'
 import { verifyPasskeyRegistration } from '../../../operations/passkeys/verify-passkey-registration.ts'
-import { updateLoginPolicy } from '../../../operations/update-login-policy.ts'
+import { updateLoginPolicy } from '../../../operations/settings/update-login-policy.ts'
 import { Authenticator, type CreationOptions, type Lies, type RequestOptions } from './authenticator.ts'
 
 export const origin = 'http://localhost:8080'
