@@ -1,4 +1,8 @@
-import type { AddIdentityProviderRequest, ReplaceIdentityProviderRequest } from '#gen/roster/idp/v1/provider_service'
+import type {
+  AddIdentityProviderRequest,
+  IDPOptions,
+  ReplaceIdentityProviderRequest,
+} from '#gen/roster/idp/v1/provider_service'
 import type { Idp, IdpEvent, IdpSettings } from '../vocabulary.ts'
 
 type Request = AddIdentityProviderRequest | ReplaceIdentityProviderRequest
@@ -11,6 +15,16 @@ export function settingsOf({ name, options }: Request): Omit<IdpSettings, 'styli
     autoRegister: isCreationAllowed,
     refusesLinking: !isLinkingAllowed,
     asksFirst: isCreationAllowed && !isAutoCreation,
+  }
+}
+
+/** The options of a record, as `settingsOf` and `updateChange` take them. */
+export function optionsOf({ refusesLinking, autoRegister, asksFirst, claims }: Idp): IDPOptions {
+  return {
+    isLinkingAllowed: !refusesLinking,
+    isCreationAllowed: autoRegister,
+    isAutoCreation: autoRegister && !asksFirst,
+    isAutoUpdate: claims?.isAutoUpdate ?? false,
   }
 }
 

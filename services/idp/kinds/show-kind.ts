@@ -3,6 +3,7 @@ import { type IdentityProvider, IDPOwner } from '#gen/roster/idp/v1/provider_ser
 import { details, type Existing } from '#lib/eventstore/aggregate'
 import { instance } from '#lib/instance'
 import type { Idp } from '../vocabulary.ts'
+import { optionsOf } from './settings-of.ts'
 import { kindNumbers, toKind } from './to-kind.ts'
 
 /** Shows a provider by its kind, without its secret. */
@@ -16,12 +17,7 @@ export function showKind(aggregate: Existing<Idp>): IdentityProvider {
     name: state.name,
     owner: organizationId === instance.id ? IDPOwner.IDP_OWNER_SYSTEM : IDPOwner.IDP_OWNER_ORG,
     kind: kindNumbers[config.$case],
-    options: {
-      isLinkingAllowed: !state.refusesLinking,
-      isCreationAllowed: state.autoRegister,
-      isAutoCreation: state.autoRegister && !state.asksFirst,
-      isAutoUpdate: state.claims?.isAutoUpdate ?? false,
-    },
+    options: optionsOf(state),
     config,
   }
 }

@@ -32,6 +32,11 @@ export const kindNumbers: Record<Shown['$case'], IDPKind> = {
   saml: IDPKind.IDP_KIND_SAML,
 }
 
+/** Which kind a provider is. */
+export function kindOf(idp: Idp): IDPKind {
+  return kindNumbers[toKind(idp).$case]
+}
+
 function kindOfOidc(oidc: Configurations['oidc']): Shown {
   const { issuer, clientId, scopes, preset, appleKey } = oidc
   const hosted = { clientId, scopes }

@@ -2,6 +2,8 @@ import type { LookupProviderRequest, LookupProviderResponse } from '#gen/roster/
 import { IDPState } from '#gen/roster/idp/v1/identity_provider_service'
 import { receiverOf } from '../../client-secrets.ts'
 import type { Context } from '../../context.ts'
+import { optionsOf } from '../../kinds/settings-of.ts'
+import { kindOf } from '../../kinds/to-kind.ts'
 import { wordsOf } from '../../protocols/claims.ts'
 import { rowOf } from '../../protocols/role-rows.ts'
 import { whoseWord } from '../../protocols/oauth/callback.ts'
@@ -34,6 +36,8 @@ export async function lookupProvider(
     refusesLinking: state.refusesLinking === true,
     issuer: issuerOf(state),
     receiver: receiverOf(state) ?? '',
+    kind: kindOf(state),
+    options: optionsOf(state),
   }
 }
 
