@@ -1,5 +1,5 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
-import type { ReflectMessage } from '@bufbuild/protobuf/reflect'
+import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
 import { toRosterError } from '#lib/errors'
 import type { Answered } from '#lib/rpc/call'
 import { parse } from '#lib/rpc/validate'
@@ -45,5 +45,12 @@ export async function askTranslated(
 
 async function askOnce(call: IdentifiedCall, request: ReflectMessage): Promise<ReadAnswer> {
   const answered = await ask(call, toBinary(request.desc, request.message))
-  return { answered, message: fromBinary(call.method.desc.output, answered.bytes), total: 0 }
+  const answer = reflect(call.method.desc.output, fromBinary(call.method.desc.output, answered.bytes))
+  return { answered, message: answer.message, total: countObjects(answer) }
+}
+
+// Where no page is asked for, the answer has the whole list.
+function countObjects(answer: ReflectMessage): number {
+  const [objects, ...others] = answer.fields.filter((field) => field.fieldKind === 'list')
+  return objects && others.length === 0 ? answer.get(objects).size : 0
 }
