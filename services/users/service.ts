@@ -103,7 +103,6 @@ import { listAuthenticationMethodTypes } from './sessions/operations/factors/lis
 import { getMyUser } from './directory/operations/find/get-my-user.ts'
 import { isUserUnique } from './directory/operations/find/is-user-unique.ts'
 import {
-  getActiveIdentityProviders,
   getDomainSettings,
   getGeneralSettings,
   getPasswordComplexitySettings,
@@ -114,6 +113,7 @@ import { getLockoutSettings } from './sessions/operations/settings/get-lockout-s
 import { lockAfterWrong } from './sessions/login-policy/lockout.ts'
 import { getLegalAndSupportSettings } from './sessions/operations/settings/get-legal-and-support-settings.ts'
 import { getBrandingSettings } from './sessions/operations/settings/get-branding-settings.ts'
+import { getActiveIdentityProviders } from './sessions/operations/settings/get-active-identity-providers.ts'
 import { getLoginSettings } from './sessions/operations/settings/get-login-settings.ts'
 import { getLoginPolicy } from './sessions/operations/settings/get-login-policy.ts'
 import { resetLoginPolicy, updateLoginPolicy } from './sessions/operations/settings/update-login-policy.ts'

@@ -68,6 +68,7 @@ export const exampleValues: Readonly<Record<string, unknown>> = {
   'Organization.name': 'Acme',
   primaryDomain: 'acme.localhost',
   'Machine.name': 'Deployment robot',
+  'ActiveIdentityProvider.name': 'Acme',
   'Profile.displayName': 'Ada Lovelace',
   firstName: 'Ada',
   lastName: 'Lovelace',

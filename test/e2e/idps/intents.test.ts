@@ -1,5 +1,10 @@
 import { createServerTransport } from '@zitadel/client/node'
-import { createSessionServiceClient, createUserServiceClient } from '@zitadel/client/v2'
+import {
+  createSessionServiceClient,
+  createSettingsServiceClient,
+  createUserServiceClient,
+  makeReqCtx,
+} from '@zitadel/client/v2'
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { ExampleApplication } from '../../examples/applications.ts'
@@ -125,6 +130,14 @@ describe.skipIf(!house)(`a login application signs people in at an identity prov
   test('ZITADEL’s client makes the same calls, by its names', async () => {
     const transport = createServerTransport(client.token, { baseUrl: url })
     const [users, sessions] = [createUserServiceClient(transport), createSessionServiceClient(transport)]
+    const settings = createSettingsServiceClient(transport)
+    const ctx = makeReqCtx(home)
+    const { identityProviders, details } = await settings.getActiveIdentityProviders({ ctx, linkingAllowed: true })
+    expect(identityProviders).toMatchObject([
+      { id: idpId, name: expect.stringMatching(/^Acme/), type: 1, options: { isLinkingAllowed: true } },
+    ])
+    expect(details!.totalResult).toBe(1n)
+    await expect(settings.getActiveIdentityProviders({ ctx, autoLinking: true })).rejects.toThrow('autoLinking')
     const started = await users.startIdentityProviderIntent({ idpId, content: { case: 'urls', value: urls } })
     expect(started.nextStep.case).toBe('authUrl')
     const { end } = await comeBack(started.nextStep.value as string)

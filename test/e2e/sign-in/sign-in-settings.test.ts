@@ -1,9 +1,12 @@
+import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { addition, examples } from '../../examples/idps.ts'
 import { newLoginClient } from '../../examples/login-applications.ts'
-import { admin, newMember, newOrganization, ok } from '../../examples/people.ts'
+import { admin, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
+import { wholeProviders } from '../../examples/whole-providers.ts'
 import { drawPng } from '../../support/browsers/png.ts'
 import { factsOf } from '../clients/call.ts'
-import { over } from '../clients/encodings.ts'
+import { call, over } from '../clients/encodings.ts'
 import { ways } from '../zitadel/send.ts'
 
 let home: string
@@ -47,7 +50,8 @@ describe.each(over('json'))('what holds for people who sign in, over $encoding:'
       supportedLanguages: ['en', 'de'],
     })
     expect((await read('GetLoginSettings')).settings.allowUsernamePassword).toBe(true)
-    expect(await read('GetActiveIdentityProviders')).toEqual({})
+    // Another test may list one for the instance meanwhile.
+    await read('GetActiveIdentityProviders')
     expect(await read('GetPasswordComplexitySettings')).toEqual({ settings: { minLength: '8', ...ofInstance } })
     expect(await read('GetPasswordExpirySettings')).toEqual({ settings: ofInstance })
     expect(await read('GetDomainSettings')).toEqual({ settings: ofInstance })
@@ -57,7 +61,43 @@ describe.each(over('json'))('what holds for people who sign in, over $encoding:'
     expect((await read('GetBrandingSettings')).settings).toMatchObject({ ...ofInstance, themeMode: 'THEME_MODE_AUTO' })
   })
 
-  test('so are the links, each by itself', async () => {
+  test('the active identity providers are those that people sign in by, in the order of the policy', async () => {
+    const [organization, foreign] = [await newOrganization(), await newOrganization()]
+    const as = admin(organization)
+    const [notListed, inactive] = [await newProvider(organization, 'jwt'), await newProvider(organization, 'github')]
+    ok(await call('DeactivateOrganizationIDP', { idpId: inactive.idpId }, as))
+    const { idpId: saml } = ok(await call('AddOrganizationSAMLIDP', addition(examples.saml), as))
+    const ofAnother = await newProvider(foreign, 'google')
+    // Users hears of these after the others.
+    const byHand = { isCreationAllowed: true, isAutoUpdate: true }
+    const apple = await newProvider(organization, 'apple', byHand)
+    const byItself = { isLinkingAllowed: true, isCreationAllowed: true, isAutoCreation: true }
+    const oidc = await newProvider(organization, 'oidc', byItself)
+    const idpIds = [oidc.idpId, inactive.idpId, saml, ofAnother.idpId, 'unknown', apple.idpId]
+    ok(await call('UpdateLoginPolicy', { settings: { identityProviders: { idpIds } } }, as))
+    const client = { ...(await newLoginClient(foreign)), organization }
+    const find = async (filter = {}) =>
+      ok(await call('GetActiveIdentityProviders', filter, client)).identityProviders ?? []
+    await expect.poll(find, { timeout: 10_000 }).toEqual([
+      { ...oidc, type: 'IDENTITY_PROVIDER_TYPE_OIDC' },
+      { ...apple, type: 'IDENTITY_PROVIDER_TYPE_APPLE' },
+    ])
+    const idsOf = async (filter: object) => (await find(filter)).map(({ idpId }: { idpId: string }) => idpId)
+    expect(await idsOf({ creationAllowed: true })).toEqual([oidc.idpId, apple.idpId])
+    expect(await idsOf({ creationAllowed: false })).toEqual([])
+    expect(await idsOf({ linkingAllowed: false })).toEqual([apple.idpId])
+    expect(await idsOf({ creationAllowed: true, autoCreation: true })).toEqual([oidc.idpId])
+    expect(await idsOf({ linkingAllowed: true, autoCreation: false })).toEqual([])
+    for (const { idpId } of await find({ instance: true })) expect([...idpIds, notListed.idpId]).not.toContain(idpId)
+    const owner = await newMember(organization, ['ORG_OWNER'])
+    const denied = await call('GetActiveIdentityProviders', { instance: true }, owner)
+    expect(factsOf(denied).reason).toBe('PERMISSION_DENIED')
+    // What idp says counts at once.
+    ok(await call('DeactivateOrganizationIDP', { idpId: oidc.idpId }, as))
+    expect(await idsOf({})).toEqual([apple.idpId])
+  })
+
+  test('the links are those of the policy, each by itself', async () => {
     const organization = await newOrganization()
     const links = { privacyPolicyLink: 'https://example.com/privacy', tosLink: 'https://example.com/terms' }
     ok(await call('UpdateLoginPolicy', { settings: links }, admin(organization)))
@@ -102,6 +142,15 @@ describe.each(over('json'))('what holds for people who sign in, over $encoding:'
       expect(factsOf(await call(operation, {}, manager)).reason).toBe('PERMISSION_DENIED')
   })
 })
+
+/** A provider of an organization, by its kind, as a list of active ones has it. */
+async function newProvider(organization: string, of: string, options: JsonObject = {}) {
+  const { kind, settings, secret } = wholeProviders.find((one) => one.kind === of)!
+  const name = unique(kind)
+  const request = { name, options, [kind]: settings, ...secret }
+  const { idpId } = ok(await call('AddOrganizationIdentityProvider', request, admin(organization)))
+  return { idpId: idpId as string, name, options }
+}
 
 test('the paths are those of ZITADEL', async () => {
   const { url, adminToken } = inject('roster')

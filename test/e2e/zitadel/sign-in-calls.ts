@@ -1,10 +1,12 @@
 import { Secret, TOTP, URI } from 'otpauth'
 import { expect } from 'vitest'
 import { beginAtLogin, loginPages, onLoginPages } from '../../examples/login-applications.ts'
-import { newHuman, unique } from '../../examples/people.ts'
+import { addition, examples } from '../../examples/idps.ts'
+import { admin as asAdmin, newHuman, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { newWebApplication, redeem } from '../../examples/sign-in.ts'
-import { recordSecret } from '../clients/encodings.ts'
+import { call as ask, recordSecret } from '../clients/encodings.ts'
+import { listProviders } from '../idps/provider-stage.ts'
 import { type Call, call, step, type World } from './step.ts'
 
 const signedIn = ({ ids }: World) => ({ userId: ids['signedIn'] })
@@ -29,7 +31,16 @@ export const signInCalls: Call[] = [
     { settings: { allowUsernamePassword: true, passkeysType: 0, forceMfa: false, secondFactors: [1, 3, 5] } },
     true,
   ),
-  settings('getActiveIdentityProviders', { identityProviders: [] }),
+  call('settings', 'getActiveIdentityProviders', async ({ admin, kind, organization }) => {
+    const name = unique('idp')
+    const { idpId: id } = ok(await ask('AddOrganizationOIDCIDP', addition(examples.oidc, name), asAdmin(organization)))
+    await listProviders(organization, [id])
+    const ctx = kind.oneof('resourceOwner', 'orgId', organization)
+    const found = await admin.settings!['getActiveIdentityProviders']!({ ctx, linkingAllowed: true })
+    const options = { isLinkingAllowed: true, isCreationAllowed: false, isAutoCreation: false, isAutoUpdate: false }
+    expect(found).toMatchObject({ details: { totalResult: 1n }, identityProviders: [{ id, name, type: 5, options }] })
+    ok(await ask('ResetLoginPolicy', {}, asAdmin(organization)))
+  }),
   settings('getDomainSettings', { settings: { loginNameIncludesDomain: false } }),
   settings('getLockoutSettings', { settings: { maxPasswordAttempts: 0n } }),
   settings('getPasswordComplexitySettings', { settings: { minLength: 8n, requiresSymbol: false } }),

@@ -1,5 +1,4 @@
 import {
-  type GetActiveIdentityProvidersResponse,
   type GetDomainSettingsResponse,
   type GetGeneralSettingsResponse,
   type GetPasswordComplexitySettingsResponse,
@@ -17,10 +16,6 @@ const ofInstance = { resourceOwnerType: ResourceOwnerType.RESOURCE_OWNER_TYPE_IN
 export async function getGeneralSettings(): Promise<GetGeneralSettingsResponse> {
   const [defaultLanguage] = languages
   return { defaultOrgId: instance.organization.id, defaultLanguage, supportedLanguages: [...languages] }
-}
-
-export async function getActiveIdentityProviders(): Promise<GetActiveIdentityProvidersResponse> {
-  return {}
 }
 
 export async function getPasswordComplexitySettings(): Promise<GetPasswordComplexitySettingsResponse> {
