@@ -91,6 +91,8 @@ export const waiting = [
  * do that are not named here.
  */
 export const longest = [
+  'services/users/openid/judge/matrix.integration.test.ts',
+  'services/users/sessions/answers-in-time.integration.test.ts',
   'services/gateway/pages/login/screens.browser.test.ts',
   'test/e2e/every-operation/indexes.test.ts',
   'test/upgrade/upgrade.test.ts',
@@ -118,6 +120,5 @@ export const longest = [
   'lib/outbox/republish.integration.test.ts',
   'services/gateway/rate-limits/memory-of-attacks.integration.test.ts',
   'test/faults/refresh-tabs.test.ts',
-  'services/users/sessions/answers-in-time.integration.test.ts',
   'services/gateway/openapi/docs.browser.test.ts',
 ]
