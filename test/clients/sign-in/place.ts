@@ -57,7 +57,9 @@ export async function openPlace(settings: Record<string, string> = {}) {
     async start(command: string[], origin: string, options: { cwd: string; env: Record<string, string> }) {
       const [file, ...words] = command
       const env = { ...environment, ...options.env }
-      const program = spawn(file!, words, { cwd: options.cwd, env, detached: true })
+      // A bash whose input is a socket, as Node's pipes are, reads ~/.bashrc, which may put other programs first.
+      const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
+      const program = spawn(file!, words, { cwd: options.cwd, env, detached: true, stdio })
       programs.push(program)
       let said = ''
       for (const stream of [program.stdout, program.stderr])
