@@ -22,7 +22,7 @@ export const words = texts(
     page: 'Sign-in page',
     pageShown: 'It shows the button of this provider, and people can sign in by it.',
     pageListed: 'The login policy lists this provider, but the page hides its button until it is active.',
-    pageNot: 'It does not show a button for this provider, so nobody can sign in by it.',
+    pageNot: 'It does not show a button for this provider, so people cannot sign in by it.',
     pageInherited: 'The buttons of the instance that the page shows now stay.',
     pageWaits: 'Enter the client ID and the secret first.',
     show: 'Show the button',
@@ -89,7 +89,7 @@ export const words = texts(
     deactivate: 'Deactivate',
     deactivateTitle: (name: string) => `Deactivate ${name}?`,
     deactivateText:
-      'Its button is hidden, nobody can sign in by it, and sessions that began there do not work until it is active again. Nothing is deleted.',
+      'Its button is hidden, people cannot sign in by it, and sessions that began there do not work until it is active again. Nothing is deleted.',
     deactivated: (name: string) => `${name} is deactivated.`,
     reactivate: 'Activate',
     reactivated: (name: string) => `${name} is active again.`,

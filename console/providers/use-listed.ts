@@ -50,7 +50,7 @@ function listedOf({ policy, settings }: { policy?: { identityProviders?: string[
 
 type Settings = UsersLoginPolicySettings
 
-// All settings are replaced, so a change of somebody else meanwhile has to be read first.
+// The call replaces all settings, so a concurrent change has to be read first.
 async function setListed(place: Place, organization: string, idpId: string, isWanted: boolean, tries = 3) {
   const read = await call(place.getPolicy, {}, { organization })
   const { allowExternalIdp: _, ...settings } = read.settings ?? {}

@@ -52,7 +52,7 @@ const ofClient: Record<string, string> = texts(
   },
 )
 
-/** Why nobody came in by an identity provider, and what helps. */
+/** Why a sign-in by an identity provider failed, and what helps. */
 const ofProvider: Record<string, string> = texts(
   {
     denied:
