@@ -91,6 +91,22 @@ test('of connections that all ask at the same moment some are read in a later tu
   expect(mostInTurn).toBeLessThan(2 * (64 + 120))
 })
 
+test('connections that all begin at the same moment are served, also those that await the settings before they ask', async () => {
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.0.6' })
+    onTestFinished(() => void socket.destroy())
+    return socket
+  })
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  // The gateway has accepted all of them by then.
+  expect((await fetch(`${gateway.url}/healthz`, { headers: { connection: 'close' } })).status).toBe(200)
+  for (const socket of sockets) socket.write(hello)
+  await Promise.all(sockets.map((socket) => once(socket, 'data')))
+  ;[made] = [0]
+  for (const socket of sockets) socket.write(head(0))
+  await expect.poll(() => made).toBe(20)
+})
+
 test('the connections of an address that had many streams reset may open few without a token, and as many with one', async () => {
   // More than the address may have at a time: none of them is left over.
   for (let n = 0; n < 40; n++) await attack(Buffer.concat([hello, resetRequests(769, 'cancelled')]), '127.0.0.3')

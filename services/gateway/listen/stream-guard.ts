@@ -148,7 +148,12 @@ export function createStreamGuard(config: StreamGuardSettings, clock: () => numb
       // It is served later, and so are its errors.
       socket.on('error', () => {})
       read(socket, 'readStop')
-      waiting.push(() => !socket.destroyed && begin())
+      waiting.push(() => {
+        if (socket.destroyed) return
+        begin()
+        // Else it is read again with the others.
+        if (!isPaused) read(socket, 'readStart')
+      })
       endTurnSoon()
     },
     trust(session) {
