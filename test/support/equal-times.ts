@@ -1,14 +1,31 @@
 import { expect } from 'vitest'
 
+/** A fault makes a difference each time. */
+const attempts = 3
+
 /**
  * Expects that work takes as long with each name as with the first: the medians of so many tries, in any order, differ by
- * less than the share. A busy machine may blur them: then by less than four standard errors.
+ * less than the share. A busy machine may blur them: then by less than four standard errors. It may also slow some tries
+ * more than others, and what Roster measures of the machine: what differs is tried anew.
  */
 export async function expectEqualTimes(
   names: string[],
-  { tries, share }: { tries: number; share: number },
+  how: { tries: number; share: number },
   work: (name: string) => Promise<unknown>,
 ): Promise<void> {
+  let found: string[] = []
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    found = await differencesOf(names, how, work)
+    if (found.length === 0) return
+  }
+  expect(found).toEqual([])
+}
+
+async function differencesOf(
+  names: string[],
+  { tries, share }: { tries: number; share: number },
+  work: (name: string) => Promise<unknown>,
+): Promise<string[]> {
   const times = new Map(names.map((name) => [name, [] as number[]]))
   for (let n = 0; n < tries; n++)
     for (const name of names.toSorted(() => Math.random() - 0.5)) {
@@ -18,10 +35,13 @@ export async function expectEqualTimes(
     }
   const at = (name: string, part: number) => times.get(name)!.toSorted((a, b) => a - b)[Math.floor(tries * part)]!
   const usual = at(names[0]!, 0.5)
-  for (const name of names.slice(1)) {
+  return names.slice(1).flatMap((name) => {
     const spread = [names[0]!, name].map((one) => (at(one, 0.75) - at(one, 0.25)) / 1.35)
     const standardError = (1.25 * Math.hypot(...spread)) / Math.sqrt(tries)
-    const difference = Math.abs(at(name, 0.5) - usual)
-    expect(difference, `${name} beside ${usual} ms`).toBeLessThan(Math.max(share * usual, 4 * standardError))
-  }
+    const difference = at(name, 0.5) - usual
+    const allowed = Math.max(share * usual, 4 * standardError)
+    return Math.abs(difference) < allowed
+      ? []
+      : [`${name}: ${difference} ms beside ${usual} ms, where ${allowed} are allowed`]
+  })
 }

@@ -54,7 +54,7 @@ test.each([
   ['on the page', ['unknown', 'known'], browserOf],
 ])('%s a wrong password takes as long for %j', { timeout: 300_000 }, async (_, names, begin) => {
   const tryName = await begin()
-  await expectEqualTimes(names, { tries: 80, share: 0.05 }, async (name) => {
+  await expectEqualTimes(names, { tries: 40, share: 0.05 }, async (name) => {
     await tryName(name)
     // Too many failures of a name, or of an address, have another answer.
     await users.sql`delete from turns`
@@ -69,7 +69,7 @@ test('a wrong password takes as long where hashes of several parameters are stor
   }
   // These hashes came without the instance: now it knows of them, and times them.
   for (const name of [offered[0], offered[4]]) await byApi(name)
-  await expectEqualTimes(['unknown', offered[0], offered[4], 'known'], { tries: 80, share: 0.05 }, async (name) => {
+  await expectEqualTimes(['unknown', offered[0], offered[4], 'known'], { tries: 40, share: 0.05 }, async (name) => {
     await byApi(name)
     await users.sql`delete from turns`
   })
@@ -85,7 +85,7 @@ test('a wrong mailed code takes as long for a name that nobody has', { timeout: 
   }
   const pages = { known: await asked('known'), unknown: await asked('unknown') }
   await users.afterResponse.stop()
-  await expectEqualTimes(['unknown', 'known'], { tries: 80, share: 0.05 }, async (name) => {
+  await expectEqualTimes(['unknown', 'known'], { tries: 40, share: 0.05 }, async (name) => {
     const { browser, page } = pages[name as keyof typeof pages]
     await browser.post(page, { code: 'ZZZZZZ', action: 'check-code' })
     // Too many tries of a code have another answer.

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import type { ExampleApplication } from '../../examples/applications.ts'
+import { addressesFollowed } from '../../examples/followed-addresses.ts'
 import {
   admin,
   getUser,
@@ -97,6 +98,7 @@ const linksOf = async (userId: string) => ok(await call('ListIDPLinks', { userId
 describe.skipIf(!house)(`a provider that an organization trusts for a domain that it proved${why}`, () => {
   test('signs in the account that has the address, which is told by mail, and links it for good', async () => {
     const ada = await worded(`Ada.${unique('a')}@${domain}`)
+    await addressesFollowed(home)
     const sub = setPerson(ada.email.toUpperCase())
     const { shown } = await comeBy(upstream, application, trusted)
     expect((await claimsOf(application, shown))['sub']).toBe(ada.userId)
@@ -122,6 +124,7 @@ describe.skipIf(!house)(`a provider that an organization trusts for a domain tha
 
   test('links a domain in each of its spellings, and makes users whose address is proved', async () => {
     const bob = await worded(`${unique('bob')}@${german}`)
+    await addressesFollowed(home)
     const inAscii = `${bob.email.split('@')[0]}@${new URL(`http://${german}`).host}`
     expect(await userBy(making, inAscii)).toBe(bob.userId)
     const made = await getUser(await userBy(making, `${unique('eve')}@${german}`))
@@ -138,6 +141,7 @@ describe.skipIf(!house)(`a provider that an organization trusts for a domain tha
 
   test('connects the right person once a wrong link was removed, also of who has no password', async () => {
     const ada = await worded(`${unique('ada')}@${domain}`)
+    await addressesFollowed(home)
     expect(await userBy(trusted, ada.email)).toBe(ada.userId)
     const [{ userId: linkedUserId }] = await linksOf(ada.userId)
     // Whoever has the address at the provider next is not let in, until an administrator says so.
@@ -153,6 +157,7 @@ describe.skipIf(!house)(`a provider that an organization trusts for a domain tha
     ok(await call('DeactivateUser', { userId: off.userId }, admin(home)))
     ok(await call('LockUser', { userId: locked.userId }, admin(home)))
     ok(await call('AddOrganizationMember', { userId: chief.userId, roles: ['ORG_OWNER_VIEWER'] }, admin(home)))
+    await addressesFollowed(home)
     const shutOut = expect.stringContaining('cannot sign in here in this way')
     for (const { email } of [off, locked]) expect.soft(await userBy(making, email)).toEqual(shutOut)
     expect.soft(await userBy(making, chief.email)).toEqual(unknown)
@@ -162,6 +167,7 @@ describe.skipIf(!house)(`a provider that an organization trusts for a domain tha
     const { browser, shown } = await comeBy(upstream, application, making)
     expect(shown.body).toContain('Complete your account')
     ok(await call('DeactivateUser', { userId: (await worded(email)).userId }, admin(home)))
+    await addressesFollowed(home)
     const filled = { action: 'register', given_name: 'Ada', family_name: 'Lovelace', email: uniqueEmail() }
     expect(errorOf(await browser.submit(shown, filled))).toEqual(shutOut)
     for (const { email, userId } of [off, locked, chief]) {
@@ -241,6 +247,7 @@ describe.skipIf(!house)(`a provider that an organization trusts for a domain tha
     ok(await call('AddInstanceMember', { userId: ofInstance.userId, roles: ['IAM_OWNER_VIEWER'] }, admin()))
     ok(await call('SetEmail', { userId: left.userId, email: uniqueEmail(), isVerified: false }, admin(home)))
     const foreign = await newHuman(other, { email: at() })
+    await addressesFollowed(home)
     try {
       expect.soft(await userBy(listed, plain.email)).toEqual(unknown)
       expect.soft(await userBy(trusted, plain.email, {})).toEqual(unknown)

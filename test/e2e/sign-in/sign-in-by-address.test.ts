@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { addressesFollowed } from '../../examples/followed-addresses.ts'
 import {
   admin,
   type ExampleHuman,
@@ -39,20 +39,6 @@ async function managed(email: string, verification: object): Promise<ExampleHuma
   return { userId, userName, email, password, organization: abroad, emailCode }
 }
 
-/**
- * Waits until what happened so far counts for sign-in: until somebody who is added now signs in by the address. Five
- * failures of one name shut it for a minute.
- */
-async function followed(): Promise<void> {
-  const { email, password } = await person(home, uniqueEmail())
-  for (const pause of [300, 900, 2700, 8100, 0]) {
-    const answer = await json('CreateSession', { loginName: email, password })
-    if (!answer.error) return
-    await sleep(pause)
-  }
-  throw new Error('addresses are not followed')
-}
-
 describe.each(over('connect'))('an address as a login name over $encoding', ({ call }) => {
   const signInAs = async (loginName: string, { password }: ExampleHuman, organization?: string) =>
     factsOf(await call('CreateSession', { loginName, password }, { organization })).reason ?? 'in'
@@ -62,7 +48,7 @@ describe.each(over('connect'))('an address as a login name over $encoding', ({ c
     const first = await person(home, email)
     const second = await person(abroad, email)
     const named = await newHuman(abroad, { userName: email, password: unique('Password') })
-    await followed()
+    await addressesFollowed(home)
     expect(await signInAs(email.toUpperCase(), first)).toBe('in')
     expect(await signInAs(email, second, abroad)).toBe('in')
     expect(await signInAs(email, second)).toBe('CREDENTIALS_INVALID')
@@ -76,11 +62,11 @@ describe.each(over('connect'))('an address as a login name over $encoding', ({ c
     const [email, next] = [uniqueEmail(), uniqueEmail()]
     const human = await person(home, email)
     ok(await call('SetEmail', { userId: human.userId, email: next, isVerified: false }, admin(home)))
-    await followed()
+    await addressesFollowed(home)
     expect(await signInAs(next, human)).toBe('CREDENTIALS_INVALID')
     expect(await signInAs(email, human)).toBe('in')
     ok(await call('SetEmail', { userId: human.userId, email: next, isVerified: true }, admin(home)))
-    await followed()
+    await addressesFollowed(home)
     expect(await signInAs(next, human)).toBe('in')
     expect(await signInAs(email, human)).toBe('CREDENTIALS_INVALID')
   })
@@ -91,7 +77,7 @@ describe.each(over('connect'))('an address as a login name over $encoding', ({ c
       await managed(uniqueEmail(), { returnCode: {} }),
     ]
     ok(await call('VerifyEmail', { userId: coded.userId, verificationCode: coded.emailCode! }))
-    await followed()
+    await addressesFollowed(home)
     for (const human of [worded, coded]) {
       expect(await signInAs(human.email, human, abroad)).toBe('in')
       expect(await signInAs(human.email, human)).toBe('CREDENTIALS_INVALID')
@@ -103,7 +89,7 @@ describe.each(over('connect'))('an address as a login name over $encoding', ({ c
     const confirm = async () =>
       ok(await call('SetEmail', { userId: worded.userId, email: worded.email, isVerified: true }, admin(abroad)))
     const { details } = await confirm()
-    await followed()
+    await addressesFollowed(home)
     expect(await signInAs(worded.email, worded)).toBe('in')
     expect(await claims()).toMatchObject({ emailVerified: true })
     expect((await confirm()).details.sequence).toBe(details.sequence)
@@ -115,7 +101,7 @@ describe.each(over('connect'))('an address as a login name over $encoding', ({ c
     const before = await add('before')
     ok(await call('SetPrimaryDomain', { domain }, admin(abroad)))
     const after = await add('after')
-    await followed()
+    await addressesFollowed(home)
     expect(await signInAs(after.email, after)).toBe('in')
     expect(await signInAs(before.email, before)).toBe('CREDENTIALS_INVALID')
     expect(await signInAs(`${after.userName}@${domain}`, after)).toBe('in')
@@ -131,7 +117,7 @@ describe.each(over('connect'))('an address as a login name over $encoding', ({ c
         const { code } = await mailTo(human.email)
         expect(await signInAs(human.email, human)).toBe('CREDENTIALS_INVALID')
         ok(await call('VerifyEmail', { userId: human.userId, verificationCode: code }))
-        await followed()
+        await addressesFollowed(home)
         expect(await signInAs(human.email, human)).toBe('in')
       }
       ok(await call('RequestPasswordReset', { loginName: own.email }))

@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 test('an address with an account takes as long as one without', { timeout: 300_000 }, async () => {
-  await expectEqualTimes(['new', 'known'], { tries: 60, share: 0.1 }, async (name) => {
+  await expectEqualTimes(['new', 'known'], { tries: 40, share: 0.1 }, async (name) => {
     const browser = new Newcomer(users)
     const form = await browser.wish(await browser.begin())
     const email = name === 'known' ? 'known@example.com' : newAddress()
