@@ -113,7 +113,7 @@ describe.skipIf(missing)(
     })
 
     test('opens an operation that the address names', async () => {
-      const { page, faults, foreign } = await open('/docs#/UserService/GetUser')
+      const { page, faults, foreign } = await open('/docs#/UserService/GetUser', screen)
       await operation(page, 'GetUser').getByText('user.read').first().waitFor()
       expect([...faults, ...foreign]).toEqual([])
       await page.context().close()

@@ -50,7 +50,7 @@ describe.skipIf(byUrl)(`of two owners of the instance that end each other at the
     ok(await call('RemoveInstanceMember', { userId: 'admin' }, house.machine))
   })
 
-  test.each(pairs)('by %s and %s, one stays', { timeout: 20_000 }, async (one, other) => {
+  test.each(pairs)('by %s and %s, one stays', { timeout: 60_000 }, async (one, other) => {
     for (let round = 0; round < 3; round++) {
       const [first, second] = [await newOwner(house.urls[0]!), await newOwner(house.urls[1]!)]
       const others = { userId: 'admin-machine' }
