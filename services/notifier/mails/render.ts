@@ -120,16 +120,16 @@ function plain(value: string): string {
   return value.replace(unprintable, ' ')
 }
 
-// A duration needs no time zone: "45 minutes", "1 hour", "3 days". Rounded down, but minutes to the nearest: the way
-// here may have taken some seconds.
+// A duration needs no time zone: "45 minutes", "1 hour", "3 days". Rounded down, but minutes to the nearest, and what
+// lacks little of an hour or a day counts as one: the way here may have taken some seconds, or a second try.
 function duration(milliseconds: number, language: string): string {
   const minutes = Math.max(1, Math.round(milliseconds / 60_000))
   const [count, unit] =
     minutes < 60 || (minutes < 120 && minutes % 60 !== 0)
       ? [minutes, 'minute']
-      : minutes < 48 * 60
-        ? [Math.floor(minutes / 60), 'hour']
-        : [Math.floor(minutes / (24 * 60)), 'day']
+      : minutes < 47 * 60
+        ? [Math.floor((minutes + 5) / 60), 'hour']
+        : [Math.floor((minutes + 60) / (24 * 60)), 'day']
   return formatOf(
     `${language} ${unit}`,
     () => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }),
