@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { oneLine, type Failure, type FileReport, type RunReport } from './report.ts'
 
 /** With more failed files than these, the change is at fault, or the machine is none to test on. */
-const mostFiles = 4
+const mostFiles = 8
 /** All that runs once more must end within these milliseconds, so that CI does. */
 const patience = 600_000
 
@@ -27,6 +27,9 @@ const failedFiles = first.files.filter(({ failed }) => failed.length > 0)
 const mayRepeat = first.broken.length === 0 && failedFiles.length <= mostFiles
 for (const broken of first.broken) closing.push(`failed: ${broken}`)
 if (failedFiles.length > mostFiles) closing.push(`${failedFiles.length} files failed: none runs once more`)
+if (!mayRepeat)
+  for (const { name, failed } of failedFiles)
+    for (const failure of failed) closing.push(`failed: ${name} › ${sentence(failure)}`)
 
 const repeatUntil = Date.now() + patience
 const files = first.files.filter(({ failed }) => failed.length === 0)
