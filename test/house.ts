@@ -152,7 +152,14 @@ export async function startHouse(
 
 // The notifier starts without waiting for any server, so wait here for the notifier.
 async function isReady(url: string): Promise<void> {
-  while (!(await (await fetch(`${url}/readyz`)).text()).startsWith('{"status":"ok"')) await sleep(20)
+  const until = Date.now() + 100_000
+  for (;;) {
+    const text = await (await fetch(`${url}/readyz`)).text()
+    if (text.startsWith('{"status":"ok"')) return
+    // A hook that is out of time would not say why.
+    if (Date.now() > until) throw new Error(`the house is not ready: ${text}`)
+    await sleep(20)
+  }
 }
 
 function silentLog(): Log {
