@@ -2,8 +2,9 @@ import { RosterError } from '#lib/errors'
 import { evenUnreadable } from '#lib/eventstore/aggregate'
 import { instance } from '#lib/instance'
 import { permissionDenied } from '#lib/rpc/authorize'
-import { anonymous, rolesIn, withRoles } from '#lib/rpc/caller'
+import { anonymous, type Caller, rolesIn, withRoles } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
+import type { ServiceCall } from '#lib/rpc/call'
 import type { Call } from '#lib/rpc/headers'
 import { coversRole } from '#lib/rpc/roles'
 import { membershipsIn, rolesThere } from '../../roles-there.ts'
@@ -23,17 +24,24 @@ export async function requireMayActOn(context: Context, userId: string, call: Ca
   await requireRolesCovered(context, userId, call)
 }
 
+/** As `requireCovered`, by the roles of the caller. */
+export function requireRolesCovered(context: Roles, userId: string, call: Call): Promise<string[]> {
+  return requireCovered(context, userId, call, (organizationId) => callerIn(call, organizationId))
+}
+
+type Roles = Pick<Context, 'store' | 'grants'>
+
 /**
  * The roles of a user on the instance and in its own organization. PERMISSION_DENIED where the caller's do not cover
  * them, or those in projects of that organization. Roles elsewhere do not count: otherwise any organization could give
  * the user a role, and so shield it from those who answer for it. `findCaller` gives the caller with its roles in an
  * organization.
  */
-export async function requireRolesCovered(
-  { store, grants }: Context,
+async function requireCovered(
+  { store, grants }: Roles,
   userId: string,
-  call: Call,
-  findCaller = (organizationId: string) => callerIn(call, organizationId),
+  call: ServiceCall,
+  findCaller: (organizationId: string) => Caller | Promise<Caller>,
 ): Promise<string[]> {
   const user = await evenUnreadable(store.load<User>('user', userId))
   if (!user || (user.state?.removed && !user.state.former)) return []
@@ -64,24 +72,24 @@ export async function requireRolesCovered(
  * counts no more once the user got a role beyond theirs. `undefined`, and the user itself, always count.
  */
 export async function mayStillActOn(
-  context: Context,
+  context: Roles,
   others: (string | undefined)[],
   userId: string,
-  call: Call,
+  call: ServiceCall,
 ): Promise<boolean> {
   for (const other of new Set(others))
     if (other !== undefined && other !== userId && !(await covers(context, other, userId, call))) return false
   return true
 }
 
-async function covers(context: Context, other: string, userId: string, call: Call): Promise<boolean> {
+async function covers(context: Roles, other: string, userId: string, call: ServiceCall): Promise<boolean> {
   const asToday = async (organizationId: string) => {
     const held = await context.grants.listMemberships(membershipsIn(other, organizationId), call)
     const caller = { ...anonymous, userId: other, instanceRoles: held.instanceRoles }
     return withRoles(caller, organizationId, rolesThere(held, organizationId))
   }
   try {
-    await requireRolesCovered(context, userId, call, asToday)
+    await requireCovered(context, userId, call, asToday)
     return true
   } catch (error) {
     if (error instanceof RosterError && error.reason === permissionDenied().reason) return false

@@ -13,19 +13,24 @@ import {
 /** What a password or a passkey carries that is set up now. */
 export interface MarkOfLink {
   byLink?: true
+  /** Of a passkey alone: whoever may write users sets passwords anyway. */
+  setBy?: string
 }
 
 /**
  * The mark of what a person sets up by these factors: where a link that counts for nobody with a role, or what was set up by
  * one, is among them, and no other first factor was checked of late. Else whoever named the link would have a way in that
- * counts once the person has a role.
+ * counts once the person has a role. Likewise where a passkey is all of late that opened the session, and somebody else may have
+ * made it.
  */
 export function markOfLink(human: Human | undefined, factors: readonly CheckedFactor[], now: Date): MarkOfLink {
   const own = ownFactors(human, { byHandAlone: false })
   const first = factors.filter(isFirst)
   const isOfLate = (factor: CheckedFactor) => now.getTime() - (proofOf(factor)?.getTime() ?? 0) <= freshFor * 1000
   const rests = first.some((factor) => restsOnLink(own, factor))
-  return rests && !first.some((factor) => !restsOnLink(own, factor) && isOfLate(factor)) ? { byLink: true } : {}
+  if (rests && !first.some((factor) => !restsOnLink(own, factor) && isOfLate(factor))) return { byLink: true }
+  const setters = first.filter(isOfLate).map(({ setBy }) => setBy)
+  return setters[0] !== undefined && !setters.includes(undefined) ? { setBy: setters[0] } : {}
 }
 
 function restsOnLink(own: OwnFactors, factor: CheckedFactor): boolean {

@@ -150,6 +150,25 @@ describe.skipIf(!house)(`in a session by a link that somebody else named${why},`
     expect(reasonOf(await enterByPassword(anew))).toBe('in')
   })
 
+  test('a session by such a passkey opens nothing under a role, also once passkey, link and providers are gone', async () => {
+    const { userId } = await newNamed(owner)
+    ok(await call('SetPassword', { userId, newPassword: { password: unique('Password') } }, admin(home)))
+    const device = await register(userId, await enterByLink())
+    const { sessionToken: token } = ok(await enterByPasskey(device, userId))
+    const [{ id: passkeyId }] = ok(await call('ListPasskeys', { userId }, admin(home))).passkeys
+    ok(await call('RemovePasskey', { userId, passkeyId }, admin(home)))
+    const [link] = ok(await call('ListIDPLinks', { userId }, admin(home))).links
+    ok(await call('RemoveIDPLink', { userId, idpId, linkedUserId: link.userId }, admin(home)))
+    await listProviders(home, [], { allowPasskeys: true })
+    try {
+      expect(reasonOf(await call('GetMyUser', {}, { token }))).toBe('in')
+      ok(await give(userId))
+      await expect.poll(async () => reasonOf(await call('GetMyUser', {}, { token })), { timeout: 1000 }).not.toBe('in')
+    } finally {
+      await listProviders(home, [idpId], { allowPasskeys: true })
+    }
+  })
+
   test('both count on where an administrator of the instance named it', async () => {
     const human = await newNamed(admin(home))
     const device = await register(human.userId, await enterByLink())

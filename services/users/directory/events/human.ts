@@ -159,6 +159,10 @@ export interface Human {
   passwordByMail?: true | undefined
   /** The present password was set as a passkey with `byLink`. */
   passwordByLink?: true | undefined
+  /** A password or a passkey was set up so at some time: a session by it outlives it. */
+  wasSetUpByLink?: true
+  /** Who else has set up passkeys of the user, the last ones. Sessions by these outlive them, too. */
+  setters?: string[]
   /** Somebody else set the present password, and a sign-in by it asks for another one. */
   passwordMustChange?: true | undefined
   /** Those that the user is asked for, whatever the policy. Missing: none. */
@@ -180,7 +184,19 @@ export interface Human {
 
 export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
   const next = evolved(human, event, at)
-  return endsTrust(human, event) ? withoutTrust(next) : next
+  return withMarks(endsTrust(human, event) ? withoutTrust(next) : next, event)
+}
+
+const mostSetters = 20
+
+function withMarks(human: Human, event: HumanEvent): Human {
+  if (event.type !== 'passkey.added' && event.type !== 'password.changed') return human
+  const setBy = event.type === 'passkey.added' ? event.payload.setBy : undefined
+  return {
+    ...human,
+    ...(event.payload.byLink && { wasSetUpByLink: true }),
+    ...(setBy && { setters: [...new Set([...(human.setters ?? []), setBy])].slice(-mostSetters) }),
+  }
 }
 
 // What a person proves has changed, or may be another's.

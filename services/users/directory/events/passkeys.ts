@@ -62,23 +62,31 @@ export function firstPasskeys(human: { passkeys?: Passkey[] } | undefined): Pass
  */
 export function livingPasskeys(
   human: { passkeys?: Passkey[] } | undefined,
-  { passkeyRpId, byHandAlone }: OfDomain,
+  { passkeyRpId, byHandAlone, outgrown }: OfDomain,
 ): Passkey[] {
-  return countingPasskeys(human, { byHandAlone }).filter(({ rpId }) => rpId === passkeyRpId)
+  return countingPasskeys(human, { byHandAlone, outgrown }).filter(({ rpId }) => rpId === passkeyRpId)
 }
 
 /** Those that count for this person, whatever domain they were made for. */
 export function countingPasskeys(
   human: { passkeys?: Passkey[] } | undefined,
-  { byHandAlone = false }: Pick<OfDomain, 'byHandAlone'>,
+  { byHandAlone = false, outgrown = [] }: Omit<OfDomain, 'passkeyRpId'>,
 ): Passkey[] {
-  return (human?.passkeys ?? []).filter(({ byLink }) => !byLink || !byHandAlone)
+  return (human?.passkeys ?? []).filter(
+    ({ byLink, setBy }) => (!byLink || !byHandAlone) && (setBy === undefined || !outgrown.includes(setBy)),
+  )
 }
 
-/** What says which domain passkeys are made for here, and whether the person has a role: a policy. */
+/** What a check of a passkey keeps of who else may have made it: sessions by it outlive it. */
+export function marksOf({ byLink, setBy }: Pick<Passkey, 'byLink' | 'setBy'>): Pick<Passkey, 'byLink' | 'setBy'> {
+  return { ...(byLink && { byLink }), ...(setBy && { setBy }) }
+}
+
+/** What says which domain passkeys are made for here, and what counts for the person: a policy. */
 export interface OfDomain {
   passkeyRpId: string
   byHandAlone?: boolean | undefined
+  outgrown?: readonly string[] | undefined
 }
 
 export function evolvePasskeys(passkeys: Passkey[], event: PasskeyEvent, at: Date): Passkey[] {

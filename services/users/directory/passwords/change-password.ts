@@ -165,8 +165,8 @@ async function prove(
       if (ofSession?.kind === 'must-change' && !user?.human?.passwordMustChange) throw ofSession.gone
       // What the present password was proved by, it proves.
       const { passwordByMail: byMail, passwordByLink: byLink } = (proof && user?.human) || {}
-      const mark = proof?.kind === 'fresh-factor' ? proof.mark : byLink && { byLink }
-      return { ...(byMail && { byMail }), ...mark }
+      const isByLink = proof?.kind === 'fresh-factor' ? proof.mark.byLink : byLink
+      return { ...(byMail && { byMail }), ...(isByLink && { byLink: true as const }) }
     },
   }
 }

@@ -15,6 +15,7 @@ import { takeAddress } from '../../directory/login-names/address-holder.ts'
 import { linking, type NewLink } from '../../directory/links/link.ts'
 import { madeUserName } from '../registration/made-user-name.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
+import { seerOfCode } from './seer-of-code.ts'
 import { keepAccepting, type WholeInvitation } from './invitation-rows.ts'
 
 /**
@@ -43,7 +44,7 @@ export type Chosen = ChosenFactor & {
  * proved the address. Throws `AddressTaken`, `NotLinked`, USER_ID_TAKEN where the link was used at the same time, and `Superseded` where
  * it is over.
  */
-export function addInvited(
+export async function addInvited(
   context: Context,
   { id, organizationId, email, preferredLanguage, state: { link } }: WholeInvitation,
   { givenName, familyName, language, hash, passkey, link: chosenLink, guards }: Chosen,
@@ -57,6 +58,8 @@ export function addInvited(
     gender: Gender.GENDER_UNSPECIFIED,
   })
   const isMailed = link.delivery === 'mailed'
+  const { delivery, inviterId } = link
+  const seer = await seerOfCode(context, { delivery, inviterId, organizationId }, { requestId, deadline })
   const taken = isMailed ? takeAddress(context, id, { email, organizationId, anywhere: true }) : undefined
   return context.store.execute({
     aggregate: { type: 'user', id },
@@ -74,11 +77,13 @@ export function addInvited(
       }
       const made = passkey?.stored(id, now)
       // Whoever has an address that nobody proved may take the account back.
-      const linked = chosenLink && linking({ ...chosenLink, ...(!isMailed && { unproved: true as const }) })
+      const unproved = !isMailed && { unproved: true as const }
+      const linked = chosenLink && linking({ ...chosenLink, ...unproved, ...(seer && { named: true as const }) })
+      const by = { codeId: link.codeId, ...(seer && { setBy: seer }) }
       return {
         organizationId,
         claims: [claimUserName(organizationId, userName), ...(made?.claims ?? []), ...(linked?.claims ?? [])],
-        events: [added, ...(passkey ? [passkey.event({ codeId: link.codeId })] : []), ...(linked?.events ?? [])],
+        events: [added, ...(passkey ? [passkey.event(by)] : []), ...(linked?.events ?? [])],
         writes: [
           ...(made?.writes ?? (hash === undefined ? [] : [firstPassword(id, hash)])),
           ...(taken ? [taken.write] : []),

@@ -12,6 +12,7 @@ import { isOrganizationOpen, statuses } from '../../directory/organizations/stat
 import { storePassword } from '../../directory/passwords/store-password.ts'
 import { isActive } from '../../directory/states/user-state.ts'
 import type { ChosenFactor } from './add-invited.ts'
+import { seerOfCode } from './seer-of-code.ts'
 import { Superseded } from '../../sessions/browsers/superseded.ts'
 
 /** A user without a password, whose code was right, and whose invitation is still open. */
@@ -66,7 +67,8 @@ export async function setFirstFactor(
   { hash, passkey, link, guards }: ChosenFactor & { guards: Guard[] },
   { requestId, deadline }: Call,
 ): Promise<LoginUser> {
-  const { codeId } = invite
+  const { codeId, delivery, askedBy: inviterId = invite.invitedBy } = invite
+  const seer = await seerOfCode(context, { delivery, inviterId, organizationId }, { requestId, deadline })
   await context.store.execute({
     aggregate: { type: 'user', id },
     reads: { status: statuses.key(organizationId) },
@@ -80,7 +82,8 @@ export async function setFirstFactor(
       // No password ends the invitation here.
       if (!passkey && hash === undefined) {
         const isUnproved = proved.length === 0 && !human.isVerified
-        const linked = link && linking({ ...link, ...(isUnproved && { unproved: true as const }) })
+        const marks = { ...(isUnproved && { unproved: true as const }), ...(seer && { named: true as const }) }
+        const linked = link && linking({ ...link, ...marks })
         return {
           events: [...proved, { type: 'invite.code.used', payload: { codeId } }, ...(linked?.events ?? [])],
           claims: linked?.claims ?? [],
@@ -98,7 +101,11 @@ export async function setFirstFactor(
       const { writes, claims, ...made } = passkey.stored(id, now)
       return {
         // No password ends the invitation here.
-        events: [...proved, { type: 'invite.code.used', payload: { codeId } }, passkey.event({ codeId })],
+        events: [
+          ...proved,
+          { type: 'invite.code.used', payload: { codeId } },
+          passkey.event({ codeId, ...(seer && { setBy: seer }) }),
+        ],
         writes,
         claims,
         guards: [...made.guards, ...guards],

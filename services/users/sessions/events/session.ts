@@ -52,6 +52,8 @@ export interface CheckOfPasskey {
   second?: boolean
   /** It was made in a session that a link opened which counts for nobody with a role. Missing: it was not. */
   byLink?: true
+  /** Who else may have made it, as of Passkey. */
+  setBy?: string
 }
 
 /** What a check by an identity provider was. */
@@ -100,7 +102,8 @@ export function evolveSession(session: Session | undefined, event: SessionEvent,
   if (session === undefined) throw new Error(`a session begins with ${event.type}`)
   if (event.type === 'ended') return { ...session, ended: true }
   if (event.type !== 'factor.checked') return session
-  const { kind, expiresAt, kept = session.kept, userVerified, second, idpId, provedAt, counted, byLink } = event.payload
+  const { kind, expiresAt, kept = session.kept, userVerified, second, idpId, provedAt, counted } = event.payload
+  const { byLink, setBy } = event.payload
   const otherFactors = (session.factors ?? []).filter((factor) => factor.kind !== kind)
   const check = {
     ...(userVerified && { userVerified }),
@@ -109,6 +112,7 @@ export function evolveSession(session: Session | undefined, event: SessionEvent,
     ...(provedAt && { provedAt }),
     ...(counted && { counted }),
     ...(byLink && { byLink }),
+    ...(setBy && { setBy }),
   }
   const factors = [...otherFactors, { kind, at: at.toISOString(), ...check }]
   // A later first factor may come from elsewhere, so each check says it.

@@ -1,7 +1,9 @@
 import type { ServiceCall } from '#lib/rpc/call'
 import { isAdministrator, membershipsIn } from '../../../roles-there.ts'
 import type { Context } from '../../context.ts'
+import type { Human } from '../../directory/events/human.ts'
 import type { User } from '../../directory/events/user.ts'
+import { mayStillActOn } from '../../directory/may-act-on.ts'
 import { isOfInstance, withoutSecondFactors } from '../factors/provider/known-providers.ts'
 import { loadLoginPolicy } from './load-login-policy.ts'
 import type { LoginPolicy, PersonPolicy } from './login-policy.ts'
@@ -36,8 +38,10 @@ export async function personPolicy(
   const isByProvider = policy.factors.includes('provider')
   const asksForRole = !policy.forceMfa && forceMfaOfAdministrators
   const isAskedFor = asksForRole || isByProvider || policy.providers.length > 0
-  // What was set up by a link outlives the provider.
-  if (!isAskedFor && !hasAnyByLink(state ?? (await store.load<User>('user', userId))?.state)) return policy
+  // What was set up by a link outlives the provider, and a session by it outlives that.
+  const read = async () => (state ?? (await store.load<User>('user', userId))?.state)?.human
+  const human = isAskedFor ? undefined : await read()
+  if (!isAskedFor && !human?.wasSetUpByLink && !human?.setters) return policy
   const held = await grants.listMemberships(membershipsIn(userId, organizationId), call)
   // In whatever organization, open or not: its powers there are worth more than one factor, too.
   const { hasRole, instanceRoles } = held
@@ -51,11 +55,18 @@ export async function personPolicy(
     forceMfa: policy.forceMfa || (asksForRole && hasRole),
     providers: asksForRole && hasRole ? withoutSecondFactors(providers) : providers,
     byHandAlone: hasRoleHere,
+    outgrown: hasRoleHere ? await outgrownBy({ grants, store }, userId, human ?? (await read()), call) : [],
     // Who may have to mend the provider is not locked out by it.
     factors: isByProvider && hasRoleHere ? ['password'] : policy.factors,
   }
 }
 
-function hasAnyByLink({ human }: Partial<User> = {}): boolean {
-  return human?.passwordByLink === true || human?.passkeys?.some(({ byLink }) => byLink) === true
+async function outgrownBy(
+  context: Pick<Context, 'grants' | 'store'>,
+  userId: string,
+  { setters = [] }: Partial<Human> = {},
+  call: ServiceCall,
+): Promise<string[]> {
+  const serve = await Promise.all(setters.map((one) => mayStillActOn(context, [one], userId, call)))
+  return setters.filter((_, at) => !serve[at])
 }

@@ -18,7 +18,7 @@ declare const counting: unique symbol
 /** A factor that counts for the person now. Only `countingFactors` makes one: what asks for times or strength takes no other. */
 export type Counting<F extends Counted = CheckedFactor> = F & { readonly [counting]: true }
 
-type Counted = Pick<CheckedFactor, 'kind' | 'idpId' | 'at' | 'byLink'>
+type Counted = Pick<CheckedFactor, 'kind' | 'idpId' | 'at' | 'byLink' | 'setBy'>
 
 /** What an organization demands of those who sign in, and allows them. */
 export interface LoginPolicy {
@@ -83,6 +83,8 @@ export type PersonPolicy = Omit<LoginPolicy, 'forceMfaOfAdministrators'> & {
    * what was set up by such a link.
    */
   byHandAlone?: boolean
+  /** Whose roles do not cover those of the person: what they set up counts no more. Missing: nobody's. */
+  outgrown?: readonly string[]
 }
 
 export const defaultPolicy: PersonPolicy = {
@@ -134,7 +136,10 @@ export interface OwnFactors {
  * stays what the person has, or the password alone would set up another factor; one that a browser made without asking, and
  * nobody has used, is not.
  */
-export function ownFactors(human: Human | undefined, policy: Pick<PersonPolicy, 'byHandAlone'>): OwnFactors {
+export function ownFactors(
+  human: Human | undefined,
+  policy: Pick<PersonPolicy, 'byHandAlone' | 'outgrown'>,
+): OwnFactors {
   const { secondFactors: demanded = [], passwordMustChange = false, passwordByLink = false, links = [] } = human ?? {}
   const passkeys = countingPasskeys(human, policy)
   const password = { passwordMustChange, passwordByLink }
@@ -164,7 +169,7 @@ export type Lacking = FactorKind[] | 'new-password'
 export function missingFactors(
   policy: Demands,
   own: OwnFactors,
-  proved: readonly Pick<CheckedFactor, 'kind' | 'userVerified' | 'at' | 'idpId' | 'provedAt' | 'counted' | 'byLink'>[],
+  proved: readonly (Counted & Pick<CheckedFactor, 'userVerified' | 'provedAt' | 'counted'>)[],
   { now, standsIn }: { now?: Date | undefined; standsIn?: FactorKind | undefined } = {},
 ): Lacking[] {
   const checked = countingFactors(policy, own, proved)
@@ -198,10 +203,10 @@ export function missingFactors(
 /**
  * The factors that count for the person. A sign-in at a provider does as long as the policy lists the provider, and the link by
  * which it came serves the person. What an earlier link proved does not count for the one that took its place. What was set up
- * by a link that does not serve counts no more than that.
+ * by a link that does not serve counts no more than that, and nor does what somebody set up whose roles the person's have outgrown.
  */
 export function countingFactors<F extends Counted>(
-  policy: Pick<PersonPolicy, 'byHandAlone' | 'providers'>,
+  policy: Pick<PersonPolicy, 'byHandAlone' | 'outgrown' | 'providers'>,
   own: Pick<OwnFactors, 'linked' | 'passwordByLink'>,
   checked: readonly F[],
 ): Counting<F>[] {
@@ -209,8 +214,10 @@ export function countingFactors<F extends Counted>(
   const isByProvider = ({ idpId, at }: F) =>
     policy.providers.some((provider) => provider.idpId === idpId) &&
     linked.some((link) => link.idpId === idpId && Date.parse(link.linkedAt) <= at.getTime() && servesFor(policy, link))
-  const counts = (factor: F) =>
-    factor.kind === 'provider' ? isByProvider(factor) : !policy.byHandAlone || !isSetUpByLink(own, factor)
+  const isByOther = (factor: F) =>
+    (policy.byHandAlone && isSetUpByLink(own, factor)) ||
+    (factor.setBy !== undefined && policy.outgrown?.includes(factor.setBy))
+  const counts = (factor: F) => (factor.kind === 'provider' ? isByProvider(factor) : !isByOther(factor))
   return checked.filter(counts) as Counting<F>[]
 }
 
@@ -254,6 +261,7 @@ export function othersThan({
 type Demands = Pick<
   PersonPolicy,
   | 'byHandAlone'
+  | 'outgrown'
   | 'factors'
   | 'providers'
   | 'allowPasskeys'

@@ -5,7 +5,7 @@ import { readNow, type Write } from '#lib/database/database'
 import type { Guard, UniqueKey } from '#lib/eventstore/command'
 import type { RosterError } from '#lib/errors'
 import type { Context } from '../../context.ts'
-import type { Passkey } from '../../directory/events/passkeys.ts'
+import { marksOf, type Passkey } from '../../directory/events/passkeys.ts'
 import { knownName, type User, type UserEvent } from '../../directory/events/user.ts'
 import type { LoginUser } from '../../directory/login-names/login-user.ts'
 import type { OneTimeCode } from '../../directory/secrets/one-time-codes.ts'
@@ -116,8 +116,10 @@ function isConditional(binding: Binding): boolean {
  * and its authenticator made sure of the person.
  */
 export function provedMade(user: LoginUser, passkeyId: string): ProvedFactor {
-  const holds = (state: User | undefined) => state?.human?.passkeys?.some(({ id }) => id === passkeyId) === true
-  return { kind: 'passkey', check: { userVerified: true }, user, holds, writes: [], guards: [], uses: [] }
+  const find = (state: User | undefined) => state?.human?.passkeys?.find(({ id }) => id === passkeyId)
+  const check = { userVerified: true, ...marksOf(find(user.state) ?? {}) }
+  const holds = (state: User | undefined) => find(state) !== undefined
+  return { kind: 'passkey', check, user, holds, writes: [], guards: [], uses: [] }
 }
 
 /** What the event of a passkey says of the link that it was made by. */

@@ -58,7 +58,7 @@ export async function linkHere(
     await orUnavailable(advance(context.keys, row.id, { ...progress, error })(context.sql))
     return page
   }
-  const { byLink } = markOfLink(chosen.user.human, youngOf(opened, chosen), opened.now)
+  const { byLink, setBy } = markOfLink(chosen.user.human, youngOf(opened, chosen), opened.now)
   const mailId = randomUUID()
   try {
     const notice = await context.store.execute({
@@ -81,7 +81,7 @@ export async function linkHere(
             subject,
             userName,
             ...(isUnproved(human) && { unproved: true }),
-            ...(byLink && { named: true }),
+            ...((byLink || setBy) && { named: true }),
           }),
           releases: replaced.map(linkKey),
           guards: [stillOpen(row.id)],

@@ -4,7 +4,7 @@ import { RosterError } from '#lib/errors'
 import { readNow } from '#lib/database/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
-import type { Passkey } from '../../../directory/events/passkeys.ts'
+import { marksOf, type Passkey } from '../../../directory/events/passkeys.ts'
 import type { User, UserEvent } from '../../../directory/events/user.ts'
 import { mayStillActOn } from '../../../directory/may-act-on.ts'
 import { findUserById } from '../../../directory/login-names/login-user.ts'
@@ -66,7 +66,7 @@ export const passkey: Factor = {
       check: {
         ...(assertion.userVerified && { userVerified: true }),
         ...(second && { second: true }),
-        ...(own.byLink && { byLink: true }),
+        ...marksOf(own),
       },
       user,
       holds: (state: User | undefined) => state?.human?.passkeys?.some(({ id }) => id === own.id) === true,

@@ -63,7 +63,7 @@ export const addIdpLink = {
           // A session that such a link opened would make one that outlives it.
           const isNamed =
             vouching !== undefined &&
-            (vouching.mark.byLink ?? human.links?.some((one) => one.domain ?? one.named) ?? false)
+            (Object.keys(vouching.mark).length > 0 || human.links?.some((one) => one.domain ?? one.named) === true)
           const marks = { ...(isWaiting && { unproved: true as const }), ...(isNamed && { named: true as const }) }
           const made = links.map((link) => ({ ...link, ...marks }))
           return { ...linkingAll(made), ...told, answer: notice }

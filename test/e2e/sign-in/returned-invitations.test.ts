@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { Authenticator } from '../../../services/users/sessions/factors/passkey/testing/authenticator.ts'
+import { newLoginClient } from '../../examples/login-applications.ts'
+import { admin, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
+import { newProject } from '../../examples/projects.ts'
+import { authorizePath, formOf, newWebApplication, openBrowser, readText } from '../../examples/sign-in.ts'
+import { type PeopleUpstream, startPeopleUpstream } from '../../support/upstreams/people-upstream.ts'
+import { factsOf } from '../clients/call.ts'
+import { call, recordSecret } from '../clients/encodings.ts'
+import { comeBack, newProvider, press, setPolicy } from '../idps/at-provider.ts'
+
+// Whoever gets the code of an invitation could accept it in place of the person, and wait until that one has a role.
+
+const { house, url } = inject('roster')
+const why = house ? '' : ' (skipped: it takes a Roster that reaches this machine)'
+
+const secret = unique('idp-secret')
+const domain = new URL(url).hostname
+let upstream: PeopleUpstream
+let client: { token: string }
+
+beforeAll(async () => {
+  if (!house) return
+  ;[upstream, client] = await Promise.all([startPeopleUpstream(secret), newOrganization().then(newLoginClient)])
+})
+afterAll(() => upstream?.stop())
+
+const reasonOf = (answer: Awaited<ReturnType<typeof call>>) => (answer.error ? factsOf(answer).reason! : 'in')
+const soon = { timeout: 1000 }
+
+async function newPlace(more: object) {
+  const home = await newOrganization()
+  const idpId = await newProvider(upstream, secret, home)
+  const application = await newWebApplication(home, await newProject(home))
+  await setPolicy(home, { identityProviders: { idpIds: [idpId] }, ...more })
+  const { token } = await newMember(home, ['ORG_USER_MANAGER'])
+  return { home, idpId, application, manager: { token, organization: home } }
+}
+type Place = Awaited<ReturnType<typeof newPlace>>
+
+const give = (userId: string, { home }: Place) =>
+  call('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, admin(home))
+
+async function open(id: string, code: string) {
+  recordSecret(code)
+  const browser = openBrowser()
+  return { browser, page: await browser.submit(await browser.visit(`/ui/invitation/${id}`), { code }) }
+}
+
+type Inviter = Place['manager'] | ReturnType<typeof admin>
+
+const kinds: [string, (place: Place, by: Inviter) => Promise<{ id: string; code: string }>][] = [
+  [
+    'of a new person',
+    async ({ application }, by) => {
+      const request = { email: uniqueEmail(), appId: application.appId, returnLink: {} }
+      const { invitationId: id, link } = ok(await call('AddInvitation', request, by))
+      return { id, code: new URLSearchParams(new URL(link).hash.slice(1)).get('code')! }
+    },
+  ],
+  [
+    'of a user',
+    async ({ home }, by) => {
+      const { userId: id } = await newHuman(home)
+      return { id, code: ok(await call('CreateInviteCode', { userId: id, returnCode: {} }, by)).inviteCode }
+    },
+  ],
+]
+
+const names = { given_name: 'Grace', family_name: 'Hopper' }
+
+async function acceptByProvider({ idpId }: Place, { id, code }: { id: string; code: string }) {
+  const { browser, page } = await open(id, code)
+  upstream.person = { sub: unique('sub'), claims: { ...names, preferred_username: 'grace@there' } }
+  await browser.submit(await comeBack(upstream, browser, await press(browser, page, idpId)), names)
+  return browser
+}
+
+async function acceptByPasskey({ id, code }: { id: string; code: string }) {
+  const { browser, page } = await open(id, code)
+  const device = new Authenticator(url)
+  const options = JSON.parse(readText(/data-options="([^"]+)"/.exec(page.body)![1]!))
+  await browser.submit(page, { ...names, credential: JSON.stringify(device.create(options)), password: '' })
+  return { browser, device }
+}
+
+/** A session by a passkey; or why there is none. */
+async function enter(userId: string, device: Authenticator) {
+  const { sessionId, sessionToken } = ok(await call('CreateSession', { userId }, client))
+  recordSecret(sessionToken)
+  const webAuthN = { domain, userVerificationRequirement: 'USER_VERIFICATION_REQUIREMENT_REQUIRED' }
+  const { challenges } = ok(await call('SetSession', { sessionId, sessionToken, webAuthN }, client))
+  const credentialAssertionData = device.get(challenges.webAuthN.publicKeyCredentialRequestOptions.publicKey)
+  const answer = await call('SetSession', { sessionId, sessionToken, credentialAssertionData } as never, client)
+  if (answer.ok) recordSecret(answer.ok.sessionToken)
+  return answer
+}
+
+async function register(userId: string, who: { token: string }) {
+  const device = new Authenticator(url)
+  const begun = ok(await call('RegisterPasskey', { userId, domain } as never, who))
+  const publicKeyCredential = device.create(begun.publicKeyCredentialCreationOptions.publicKey)
+  ok(await call('VerifyPasskeyRegistration', { userId, passkeyId: begun.passkeyId, publicKeyCredential } as never, who))
+  return device
+}
+
+const isAtAccount = async (browser: ReturnType<typeof openBrowser>) =>
+  formOf((await browser.visit('/ui/account')).body, '/ui/account/profile') !== undefined
+
+describe.skipIf(!house)(`an invitation${why}`, () => {
+  describe.each(kinds)('%s whose code a user manager got', (_, invite) => {
+    test('connects a provider that proves nobody with a role', async () => {
+      const place = await newPlace({ allowUsernamePassword: false })
+      const invited = await invite(place, place.manager)
+      const browser = await acceptByProvider(place, invited)
+      const isIn = () => isAtAccount(browser)
+      const entersAnew = async () => {
+        const other = openBrowser()
+        const leaving = await other.visit(authorizePath(place.application))
+        const { location, body } = await comeBack(upstream, other, leaving)
+        return `${location}${body}`.includes('code=')
+      }
+      expect([await isIn(), await entersAnew()]).toEqual([true, true])
+      ok(await give(invited.id, place))
+      await expect.poll(async () => [await isIn(), await entersAnew()], soon).toEqual([false, false])
+    })
+
+    test('makes a passkey that counts for nothing, nor its sessions nor what they set up, once a role is beyond theirs', async () => {
+      const place = await newPlace({ allowPasskeys: true })
+      const invited = await invite(place, place.manager)
+      const { browser, device } = await acceptByPasskey(invited)
+      const { sessionToken: token } = ok(await enter(invited.id, device))
+      const second = await register(invited.id, { token })
+      const isIn = () => isAtAccount(browser)
+      expect([await isIn(), reasonOf(await call('GetMyUser', {}, { token }))]).toEqual([true, 'in'])
+      ok(await give(invited.id, place))
+      await expect.poll(async () => reasonOf(await call('GetMyUser', {}, { token })), soon).not.toBe('in')
+      await expect.poll(isIn, soon).toBe(false)
+      for (const one of [device, second]) expect(reasonOf(await enter(invited.id, one))).not.toBe('in')
+    })
+
+    test('counts on where an administrator of the instance got the code', async () => {
+      const place = await newPlace({ allowPasskeys: true })
+      const invited = await invite(place, admin(place.home))
+      const { device } = await acceptByPasskey(invited)
+      ok(await give(invited.id, place))
+      const { sessionToken: token } = ok(await enter(invited.id, device))
+      expect(reasonOf(await call('GetMyUser', {}, { token }))).toBe('in')
+    })
+  })
+})
