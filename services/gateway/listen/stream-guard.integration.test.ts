@@ -107,6 +107,20 @@ test('connections that all begin at the same moment are served, also those that 
   await expect.poll(() => made).toBe(20)
 })
 
+test('connections that all end at the same moment leave nothing behind, also where they waited to be served', async () => {
+  for (let round = 0; round < 3; round++) {
+    const sockets = Array.from({ length: 25 }, () =>
+      connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.0.7' }),
+    )
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    expect((await fetch(`${gateway.url}/healthz`, { headers: { connection: 'close' } })).status).toBe(200)
+    for (const socket of sockets) socket.resume().end(hello)
+    await Promise.all(sockets.map((socket) => once(socket, 'close')))
+  }
+  // An address may have 30 at a time.
+  expect(await ask(join('127.0.0.7'))).toBe(200)
+})
+
 test('the connections of an address that had many streams reset may open few without a token, and as many with one', async () => {
   // More than the address may have at a time: none of them is left over.
   for (let n = 0; n < 40; n++) await attack(Buffer.concat([hello, resetRequests(769, 'cancelled')]), '127.0.0.3')
