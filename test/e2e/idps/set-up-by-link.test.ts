@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { Authenticator } from '../../../services/users/sessions/factors/passkey/testing/authenticator.ts'
+import type { Authenticator } from '../../../services/users/sessions/factors/passkey/testing/authenticator.ts'
 import type { ExampleApplication } from '../../examples/applications.ts'
 import { newLoginClient } from '../../examples/login-applications.ts'
+import { enterByPasskey, registerPasskey } from '../../examples/passkey-sessions.ts'
 import { admin, type ExampleHuman, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { newWebApplication, openBrowser } from '../../examples/sign-in.ts'
@@ -12,10 +13,9 @@ import { claimsOf, comeByProvider, listProviders } from './provider-stage.ts'
 
 // What somebody sets up in a session that a link opened which somebody else had named.
 
-const { house, url } = inject('roster')
+const { house } = inject('roster')
 const why = house ? '' : ' (skipped: it takes a Roster that reaches this machine)'
 
-const domain = new URL(url).hostname
 const secret = unique('idp-secret')
 const urls = { successUrl: 'https://app.example.com/idp', failureUrl: 'https://app.example.com/failed' }
 let home: string
@@ -65,35 +65,15 @@ async function enterByLink() {
   return { token: opened.sessionToken as string }
 }
 
-async function register(userId: string, who: Token, code?: object) {
-  const device = new Authenticator(url)
-  const begun = ok(await call('RegisterPasskey', { userId, domain, code } as never, who))
-  const publicKeyCredential = device.create(begun.publicKeyCredentialCreationOptions.publicKey)
-  ok(await call('VerifyPasskeyRegistration', { userId, passkeyId: begun.passkeyId, publicKeyCredential } as never, who))
-  return device
-}
-
-/** A session by a passkey; or why there is none. */
-async function enterByPasskey(device: Authenticator, userId: string) {
-  const { sessionId, sessionToken } = ok(await call('CreateSession', { userId }, client))
-  recordSecret(sessionToken)
-  const webAuthN = { domain, userVerificationRequirement: 'USER_VERIFICATION_REQUIREMENT_REQUIRED' }
-  const { challenges } = ok(await call('SetSession', { sessionId, sessionToken, webAuthN }, client))
-  const credentialAssertionData = device.get(challenges.webAuthN.publicKeyCredentialRequestOptions.publicKey)
-  const answer = await call('SetSession', { sessionId, sessionToken, credentialAssertionData } as never, client)
-  if (answer.ok) recordSecret(answer.ok.sessionToken)
-  return answer
-}
-
 const ways: [string, (userId: string) => Promise<Authenticator>][] = [
-  ['by the session’s own token', async (userId) => register(userId, await enterByLink())],
+  ['by the session’s own token', async (userId) => registerPasskey(userId, await enterByLink())],
   [
     'by the login application',
     async (userId) => {
       await enterByLink()
       const { code } = ok(await call('CreatePasskeyRegistrationLink', { userId, returnCode: {} }, client))
       recordSecret(code.code)
-      return register(userId, client, code)
+      return registerPasskey(userId, client, code)
     },
   ],
 ]
@@ -121,16 +101,16 @@ describe.skipIf(!house)(`in a session by a link that somebody else named${why},`
   test.each(ways)('a passkey that is made %s counts as long as the person has no role', async (_, make) => {
     const { userId } = await newNamed(owner)
     const device = await make(userId)
-    const { sessionToken: token } = ok(await enterByPasskey(device, userId))
+    const { sessionToken: token } = ok(await enterByPasskey(client, userId, device))
     expect(reasonOf(await call('GetMyUser', {}, { token }))).toBe('in')
     // What it makes in turn is no better.
-    const second = await register(userId, { token })
+    const second = await registerPasskey(userId, { token })
     ok(await give(userId))
     await expect.poll(async () => reasonOf(await call('GetMyUser', {}, { token })), { timeout: 1000 }).not.toBe('in')
-    expect(reasonOf(await enterByPasskey(device, userId))).toBe('PASSKEY_INVALID')
-    expect(reasonOf(await enterByPasskey(second, userId))).toBe('PASSKEY_INVALID')
+    expect(reasonOf(await enterByPasskey(client, userId, device))).toBe('PASSKEY_INVALID')
+    expect(reasonOf(await enterByPasskey(client, userId, second))).toBe('PASSKEY_INVALID')
     ok(await take(userId))
-    await expect.poll(async () => reasonOf(await enterByPasskey(device, userId))).toBe('in')
+    await expect.poll(async () => reasonOf(await enterByPasskey(client, userId, device))).toBe('in')
   })
 
   test('a first password counts as long as the person has no role, and one that the person proves otherwise for good', async () => {
@@ -153,8 +133,8 @@ describe.skipIf(!house)(`in a session by a link that somebody else named${why},`
   test('a session by such a passkey opens nothing under a role, also once passkey, link and providers are gone', async () => {
     const { userId } = await newNamed(owner)
     ok(await call('SetPassword', { userId, newPassword: { password: unique('Password') } }, admin(home)))
-    const device = await register(userId, await enterByLink())
-    const { sessionToken: token } = ok(await enterByPasskey(device, userId))
+    const device = await registerPasskey(userId, await enterByLink())
+    const { sessionToken: token } = ok(await enterByPasskey(client, userId, device))
     const [{ id: passkeyId }] = ok(await call('ListPasskeys', { userId }, admin(home))).passkeys
     ok(await call('RemovePasskey', { userId, passkeyId }, admin(home)))
     const [link] = ok(await call('ListIDPLinks', { userId }, admin(home))).links
@@ -171,10 +151,10 @@ describe.skipIf(!house)(`in a session by a link that somebody else named${why},`
 
   test('both count on where an administrator of the instance named it', async () => {
     const human = await newNamed(admin(home))
-    const device = await register(human.userId, await enterByLink())
+    const device = await registerPasskey(human.userId, await enterByLink())
     const by = await choosePassword(human)
     ok(await give(human.userId))
-    const { sessionToken: token } = ok(await enterByPasskey(device, human.userId))
+    const { sessionToken: token } = ok(await enterByPasskey(client, human.userId, device))
     expect(reasonOf(await call('GetMyUser', {}, { token }))).toBe('in')
     expect(reasonOf(await enterByPassword(by))).toBe('in')
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { Authenticator } from '../../../services/users/sessions/factors/passkey/testing/authenticator.ts'
 import { newLoginClient } from '../../examples/login-applications.ts'
+import { enterByPasskey, registerPasskey } from '../../examples/passkey-sessions.ts'
 import { admin, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, formOf, newWebApplication, openBrowser, readText } from '../../examples/sign-in.ts'
@@ -15,7 +16,6 @@ const { house, url } = inject('roster')
 const why = house ? '' : ' (skipped: it takes a Roster that reaches this machine)'
 
 const secret = unique('idp-secret')
-const domain = new URL(url).hostname
 let upstream: PeopleUpstream
 let client: { token: string }
 
@@ -84,26 +84,6 @@ async function acceptByPasskey({ id, code }: { id: string; code: string }) {
   return { browser, device }
 }
 
-/** A session by a passkey; or why there is none. */
-async function enter(userId: string, device: Authenticator) {
-  const { sessionId, sessionToken } = ok(await call('CreateSession', { userId }, client))
-  recordSecret(sessionToken)
-  const webAuthN = { domain, userVerificationRequirement: 'USER_VERIFICATION_REQUIREMENT_REQUIRED' }
-  const { challenges } = ok(await call('SetSession', { sessionId, sessionToken, webAuthN }, client))
-  const credentialAssertionData = device.get(challenges.webAuthN.publicKeyCredentialRequestOptions.publicKey)
-  const answer = await call('SetSession', { sessionId, sessionToken, credentialAssertionData } as never, client)
-  if (answer.ok) recordSecret(answer.ok.sessionToken)
-  return answer
-}
-
-async function register(userId: string, who: { token: string }) {
-  const device = new Authenticator(url)
-  const begun = ok(await call('RegisterPasskey', { userId, domain } as never, who))
-  const publicKeyCredential = device.create(begun.publicKeyCredentialCreationOptions.publicKey)
-  ok(await call('VerifyPasskeyRegistration', { userId, passkeyId: begun.passkeyId, publicKeyCredential } as never, who))
-  return device
-}
-
 const isAtAccount = async (browser: ReturnType<typeof openBrowser>) =>
   formOf((await browser.visit('/ui/account')).body, '/ui/account/profile') !== undefined
 
@@ -129,14 +109,14 @@ describe.skipIf(!house)(`an invitation${why}`, () => {
       const place = await newPlace({ allowPasskeys: true })
       const invited = await invite(place, place.manager)
       const { browser, device } = await acceptByPasskey(invited)
-      const { sessionToken: token } = ok(await enter(invited.id, device))
-      const second = await register(invited.id, { token })
+      const { sessionToken: token } = ok(await enterByPasskey(client, invited.id, device))
+      const second = await registerPasskey(invited.id, { token })
       const isIn = () => isAtAccount(browser)
       expect([await isIn(), reasonOf(await call('GetMyUser', {}, { token }))]).toEqual([true, 'in'])
       ok(await give(invited.id, place))
       await expect.poll(async () => reasonOf(await call('GetMyUser', {}, { token })), soon).not.toBe('in')
       await expect.poll(isIn, soon).toBe(false)
-      for (const one of [device, second]) expect(reasonOf(await enter(invited.id, one))).not.toBe('in')
+      for (const one of [device, second]) expect(reasonOf(await enterByPasskey(client, invited.id, one))).not.toBe('in')
     })
 
     test('counts on where an administrator of the instance got the code', async () => {
@@ -144,7 +124,7 @@ describe.skipIf(!house)(`an invitation${why}`, () => {
       const invited = await invite(place, admin(place.home))
       const { device } = await acceptByPasskey(invited)
       ok(await give(invited.id, place))
-      const { sessionToken: token } = ok(await enter(invited.id, device))
+      const { sessionToken: token } = ok(await enterByPasskey(client, invited.id, device))
       expect(reasonOf(await call('GetMyUser', {}, { token }))).toBe('in')
     })
   })
