@@ -164,10 +164,15 @@ test('many waiting searches share one look, and none of them asks again and agai
   await vi.waitFor(async () => expect(await timesListed(nats)).toBeGreaterThanOrEqual(before + 100), {
     timeout: 20_000,
   })
-  const listed = await timesListed(nats)
-  await new Promise((resolve) => setTimeout(resolve, 3000))
-  // Separately, they would have asked 300 times. Each may ask once in vain, for events committed just before it came.
-  expect((await timesListed(nats)) - listed).toBeLessThan(160)
+  // Each may ask once in vain, for events committed just before it came. Separately, they would go on with 100 a second.
+  await vi.waitFor(
+    async () => {
+      const listed = await timesListed(nats)
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+      expect((await timesListed(nats)) - listed).toBeLessThan(30)
+    },
+    { timeout: 20_000 },
+  )
   const machine = await newMachine()
   for (const { events } of await Promise.all(waiting)) expect(events[0].aggregateId).toBe(machine)
   // None has waited to its end.
