@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { ExampleApplication } from '../../examples/applications.ts'
+import { addressesFollowed } from '../../examples/followed-addresses.ts'
 import { admin, getUser, newHuman, newOrganization, ok, unique, uniqueEmail } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { authorizePath, formOf, newWebApplication, openBrowser, readText, type Shown } from '../../examples/sign-in.ts'
@@ -177,6 +178,7 @@ describe.skipIf(!house)(`where providers alone sign in${why},`, () => {
   test.skipIf(!hasMailbox())(`a known person of elsewhere joins with the password of there${mailbox}`, async () => {
     const [place, elsewhere] = [await newPlace(['Acme']), await newOrganization()]
     const known = await newHuman(elsewhere, { password })
+    await addressesFollowed(elsewhere)
     const { id } = await invite(place, { email: known.email, returnLink: undefined })
     const mail = await mailTo(known.email)
     expect(mail.text).not.toContain('Acme')
