@@ -307,7 +307,7 @@ function onPage<Drawn extends object>(
           ? await go(model, place, drawn, before)
           : fill
             ? await real.submit(before, fill(place, drawn, before, seen))
-            : await real.visit(formOf(before.body)!.action.replace(/\/(account|decision)$/, ''))
+            : await real.visit(formOf(before.body)!.action.replace(/^(\/ui\/login\/[^/]+)\/.*/, '$1'))
         const isOpen = request.answer === undefined && model.time < request.until
         if (again) {
           const { code } = place.given.get(request.given!)!
