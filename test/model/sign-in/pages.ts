@@ -144,7 +144,9 @@ export const signInByProvider = onPage(
       model.time < page.request.until,
     async go(model, place, { browser, meanwhile }, shown) {
       const real = place.browsers[browser]!
-      const back = await atProvider(place, await press(real, shown, place.idpId), { sub: place.subjects.at(-1)! })
+      // A page of before the provider was listed has no button.
+      const page = shown.body.includes('/provider"') ? shown : await real.visit(pageOf(shown))
+      const back = await atProvider(place, await press(real, page, place.idpId), { sub: place.subjects.at(-1)! })
       if (meanwhile) await change[meanwhile](model, place)
       return real.visit(back)
     },
@@ -307,7 +309,7 @@ function onPage<Drawn extends object>(
           ? await go(model, place, drawn, before)
           : fill
             ? await real.submit(before, fill(place, drawn, before, seen))
-            : await real.visit(formOf(before.body)!.action.replace(/^(\/ui\/login\/[^/]+)\/.*/, '$1'))
+            : await real.visit(pageOf(before))
         const isOpen = request.answer === undefined && model.time < request.until
         if (again) {
           const { code } = place.given.get(request.given!)!
@@ -329,6 +331,11 @@ function onPage<Drawn extends object>(
 function proceed(request: Request, known: Pick<Request, 'session' | 'choseAccount' | 'asksName'>): void {
   for (const name of ['session', 'choseAccount', 'asksName', 'failed', 'decision', 'way'] as const) delete request[name]
   Object.assign(request, known)
+}
+
+/** The address of the page of a request, whatever its first form leads to. */
+function pageOf({ body }: Shown): string {
+  return formOf(body)!.action.replace(/^(\/ui\/login\/[^/]+)\/.*/, '$1')
 }
 
 type Expected = { next: Next; application: Application; request?: Request }
