@@ -3,8 +3,8 @@ import { call } from '../e2e/clients/encodings.ts'
 import { newHuman, unique } from './people.ts'
 
 /**
- * Waits until what happened so far counts for whom an address means: until somebody who is added now signs in by the
- * address. Five failures of one name shut it for a minute.
+ * Waits until the projection of login addresses has all events so far: until a user who is added now can sign in by the
+ * address. Five failed sign-ins by one name block it for a minute.
  */
 export async function addressesFollowed(organization: string): Promise<void> {
   const { email, password } = await newHuman(organization, { password: unique('Password') })

@@ -1,12 +1,11 @@
 import { expect } from 'vitest'
 
-/** A fault makes a difference each time. */
 const attempts = 3
 
 /**
  * Expects that work takes as long with each name as with the first: the medians of so many tries, in any order, differ by
- * less than the share. A busy machine may blur them: then by less than four standard errors. It may also slow some tries
- * more than others, and what Roster measures of the machine: what differs is tried anew.
+ * less than the share. A busy machine makes them vary: then by less than four standard errors. Load may also fall on the tries
+ * of one name, or distort the costs that Roster measures of hashes. So a difference must show in each of three attempts.
  */
 export async function expectEqualTimes(
   names: string[],

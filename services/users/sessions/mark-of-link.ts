@@ -13,15 +13,14 @@ import {
 /** What a password or a passkey carries that is set up now. */
 export interface MarkOfLink {
   byLink?: true
-  /** Of a passkey alone: whoever may write users sets passwords anyway. */
+  /** As of Passkey. A password does not carry it: a user manager can set one at any time. */
   setBy?: string
 }
 
 /**
  * The mark of what a person sets up by these factors: where a link that counts for nobody with a role, or what was set up by
  * one, is among them, and no other first factor was checked of late. Else whoever named the link would have a way in that
- * counts once the person has a role. Likewise where a passkey is all of late that opened the session, and somebody else may have
- * made it.
+ * counts once the person has a role. `setBy`, where each first factor of late was a passkey with `setBy`.
  */
 export function markOfLink(human: Human | undefined, factors: readonly CheckedFactor[], now: Date): MarkOfLink {
   const own = ownFactors(human, { byHandAlone: false })

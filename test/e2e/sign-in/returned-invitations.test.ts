@@ -89,7 +89,7 @@ const isAtAccount = async (browser: ReturnType<typeof openBrowser>) =>
 
 describe.skipIf(!house)(`an invitation${why}`, () => {
   describe.each(kinds)('%s whose code a user manager got', (_, invite) => {
-    test('connects a provider that proves nobody with a role', async () => {
+    test('makes a link to a provider that does not sign in a user with a role', async () => {
       const place = await newPlace({ allowUsernamePassword: false })
       const invited = await invite(place, place.manager)
       const browser = await acceptByProvider(place, invited)

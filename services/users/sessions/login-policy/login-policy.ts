@@ -83,7 +83,7 @@ export type PersonPolicy = Omit<LoginPolicy, 'forceMfaOfAdministrators'> & {
    * what was set up by such a link.
    */
   byHandAlone?: boolean
-  /** Whose roles do not cover those of the person: what they set up counts no more. Missing: nobody's. */
+  /** Ids of users whose roles do not cover the person's: passkeys that they may have made do not count. Missing: none. */
   outgrown?: readonly string[]
 }
 
@@ -203,7 +203,7 @@ export function missingFactors(
 /**
  * The factors that count for the person. A sign-in at a provider does as long as the policy lists the provider, and the link by
  * which it came serves the person. What an earlier link proved does not count for the one that took its place. What was set up
- * by a link that does not serve counts no more than that, and nor does what somebody set up whose roles the person's have outgrown.
+ * by a link that does not serve counts no more than that. A passkey of an `outgrown` user does not count.
  */
 export function countingFactors<F extends Counted>(
   policy: Pick<PersonPolicy, 'byHandAlone' | 'outgrown' | 'providers'>,
