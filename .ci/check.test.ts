@@ -24,15 +24,18 @@ describe('CI', { timeout: 120_000 }, () => {
       'import.test.ts': `${once('import')}if (first()) throw new Error('no import'); ${passes}`,
       'hook.test.ts': `${once('hook')}${passes}
         describe('a group', () => { beforeAll(() => { if (first()) throw new Error('no hook') }); ${passes} })`,
+      'strays.test.ts': `${once('strays')}test('strays', async () => { if (!first()) return
+        Promise.reject(new Error('a stray')); await new Promise(setImmediate); throw new Error('no end') })`,
     }
     const checks = `test -e checks || { touch checks; echo '> error'; echo 0 errors; echo 'error: out of memory'; exit 1; }`
     const { code, closing } = await ci(files, checks)
     expect(closing.slice(0, -2).toSorted()).toEqual([
       'passed alone: hook.test.ts › (the file): no hook',
       'passed alone: import.test.ts › (the file): no import',
+      'passed alone: strays.test.ts › strays: no end',
       `passed alone: test.test.ts › a group > is late: too late ${'!'.repeat(191)}`,
     ])
-    expect(closing.slice(-2)).toEqual(['passed alone: static checks: error: out of memory', '5 passed, 0 failed'])
+    expect(closing.slice(-2)).toEqual(['passed alone: static checks: error: out of memory', '6 passed, 0 failed'])
     expect(code).toBe(0)
   })
 

@@ -20,7 +20,10 @@ export interface Failure {
 
 export interface RunReport {
   files: FileReport[]
-  /** Errors of the run. Vitest knows which file ran then, and not whose they are. */
+  /**
+   * Errors of the run that failed no test. Vitest knows which file ran then, and not whose they are: where that file
+   * failed by itself, they are taken as its own.
+   */
   unhandled: string[]
 }
 
@@ -30,7 +33,10 @@ export interface RunReport {
  */
 export default class Report implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly Thrown[]): void {
-    const report: RunReport = { files: modules.map(ofFile), unhandled: errors.map(({ message }) => oneLine(message)) }
+    const files = modules.map(ofFile)
+    const failedBy = (path?: string) => files.some((file) => file.path === path && file.failed.length > 0)
+    const strays = errors.filter(({ VITEST_TEST_PATH }) => !failedBy(VITEST_TEST_PATH))
+    const report: RunReport = { files, unhandled: strays.map(({ message }) => oneLine(message)) }
     writeFileSync(process.env['CI_REPORT']!, JSON.stringify(report))
   }
 }
@@ -43,7 +49,7 @@ export function oneLine(text: string): string {
     .join('')
 }
 
-type Thrown = { message: string }
+type Thrown = { message: string; VITEST_TEST_PATH?: string }
 
 function ofFile(module: TestModule): FileReport {
   const tests = [...module.children.allTests()]
