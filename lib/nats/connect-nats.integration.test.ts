@@ -1,5 +1,5 @@
 import { headers } from 'nats'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { connectNats, flushed, type Nats, natsHeaders } from './connect-nats.ts'
 import { layCable } from '#test/support/cable'
 import { testServers } from '#test/support/servers'
@@ -29,6 +29,18 @@ test('a start waits for a connection that is lost meanwhile, and fails with one 
   await connection.close()
   await expect(flushed(connection)).rejects.toThrow('CONNECTION_CLOSED')
   await cable.stop()
+})
+
+test('what is asked without a connection fails at once, and not when no answer came', async () => {
+  const cable = await layCable(testServers().natsUrl.admin)
+  onTestFinished(() => cable.stop())
+  const lost = await connectNats(cable.url, 'admin', silent)
+  onTestFinished(() => lost.connection.close())
+  cable.cut()
+  await vi.waitFor(() => expect(lost.connected()).toBe(false))
+  const { answer } = lost.ask('asked', '', { timeout: 5000 })
+  cable.mend()
+  await expect(answer).rejects.toThrow('DISCONNECT')
 })
 
 const hidden = 'PUB hidden 2\r\nhi'

@@ -60,9 +60,9 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     await connection.close()
     throw error
   }
-  const requests = createNatsRequests(connection, options.inboxPrefix!)
-  const callbacks = new Set<() => void>()
   let connected = true
+  const requests = createNatsRequests(connection, options.inboxPrefix!, () => connected)
+  const callbacks = new Set<() => void>()
   const watch = async () => {
     for await (const status of connection.status()) {
       if (status.type === 'disconnect') {

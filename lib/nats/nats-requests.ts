@@ -6,7 +6,7 @@ import { BriefMap } from '../brief-map.ts'
 export interface Asked {
   /**
    * The answer. Rejects with a NatsError: 503 where no service listens, TIMEOUT, or DISCONNECT where the connection is
-   * lost or closed. Also rejects with the client's own error for a message that it cannot send, and with the error
+   * lost, now or meanwhile, or closed. Also rejects with the client's own error for a message that it cannot send, and with the error
    * given to `fail`.
    */
   answer: Promise<Msg>
@@ -21,7 +21,11 @@ export type Ask = (subject: string, data: Uint8Array | string, options: { timeou
  * One inbox for the answers to all requests of a connection. The client's own `request` is slow: it creates an error
  * with a stack trace even for each request that succeeds.
  */
-export function createNatsRequests(connection: NatsConnection, inboxPrefix: string): { ask: Ask; failAll(): void } {
+export function createNatsRequests(
+  connection: NatsConnection,
+  inboxPrefix: string,
+  connected: () => boolean,
+): { ask: Ask; failAll(): void } {
   const inbox = `${createInbox(inboxPrefix)}.`
   const waiting = new BriefMap<string, (outcome: Msg | Error) => void>()
 
@@ -50,6 +54,8 @@ export function createNatsRequests(connection: NatsConnection, inboxPrefix: stri
       }
       waiting.set(token, end)
       try {
+        // The client would drop it at its next try to connect.
+        if (!connected()) throw NatsError.errorForCode(ErrorCode.Disconnect)
         connection.publish(subject, data, { reply: inbox + token, ...(headers && { headers }) })
       } catch (error) {
         end(error as Error)
