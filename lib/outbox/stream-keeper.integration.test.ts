@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { headers, type JetStreamManager } from 'nats'
@@ -40,6 +41,7 @@ afterAll(async () => {
 
 const made = async () => (await manager.consumers.list(streamName).next()).map(({ name }) => name).toSorted()
 const soon = { timeout: 15_000 }
+const publish = () => users!.connection.jetstream().publish('roster.events.users.acme.user.u.added', '')
 
 describe('the keepers create', () => {
   test('the stream and its consumers, for any caller', async () => {
@@ -57,8 +59,7 @@ describe('the keepers create', () => {
   })
 
   test('a stream that stores events, even while nats-server still removes the old one', async () => {
-    const publish = () => users!.connection.jetstream().publish('roster.events.users.acme.user.u.added', '')
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       // The more nats-server has to remove, the longer it takes.
       const names = Array.from({ length: 200 }, (_, n) => `more-${n}`)
       await Promise.all(names.map((name) => ensureConsumer(manager, name, 'roster.events.>')))
@@ -70,8 +71,21 @@ describe('the keepers create', () => {
       await vi.waitFor(() => streamState(users!), soon)
       over.abort()
       await asking
-      await publish()
+      await vi.waitFor(publish, soon)
     }
+  })
+
+  test('the files of a stream that lost them to such a removal before it had an event', async () => {
+    await manager.streams.delete(streamName)
+    const { created } = await vi.waitFor(() => streamState(users!), soon)
+    const folder = join(servers.home.dir, 'nats/jetstream/ROSTER/streams', streamName)
+    await rm(folder, { recursive: true })
+    const files = () => ['meta.inf', 'msgs'].filter((name) => existsSync(join(folder, name)))
+    await vi.waitFor(() => expect(files()).toHaveLength(2), soon)
+    const { seq } = await publish()
+    await servers.nats!.kill()
+    await servers.nats!.start()
+    expect(await vi.waitFor(() => streamState(users!), soon)).toMatchObject({ created, last: seq })
   })
 
   test('a deleted consumer again', async () => {
@@ -87,7 +101,7 @@ test('each answer is newer than its question, however many ask', async () => {
     while (!over.signal.aborted) await streamState(others)
   })
   for (let i = 0; i < 200; i++) {
-    const { seq } = await users!.connection.jetstream().publish('roster.events.users.acme.user.u.added', '')
+    const { seq } = await publish()
     expect((await streamState(users!)).last).toBeGreaterThanOrEqual(seq)
   }
   over.abort()

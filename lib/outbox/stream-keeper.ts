@@ -27,7 +27,8 @@ import { type LastMessage, type StreamState, stateSubject, streamName, withApi, 
 const lookEvery = 2000
 /**
  * nats-server may still remove the files of a stream for so many milliseconds after it says that the stream is gone. A
- * stream created at once would lose its files to that removal, and could never store an event.
+ * stream created at once would lose its files to that removal, and could store no event. On a slow disk the removal
+ * takes longer: see `makeFilesAnew`.
  */
 const goneFor = 2000
 /** Milliseconds to wait until nats-server has removed events. */
@@ -48,6 +49,7 @@ export function startStreamKeeper({ nats, log, erasable, replicas, compression }
   let next: Promise<StreamInfo> | undefined
   let known = false
   let consumersOf = ''
+  let emptyBefore = ''
   let failure = ''
   let warned = false
   let size: number | undefined
@@ -91,6 +93,18 @@ export function startStreamKeeper({ nats, log, erasable, replicas, compression }
     }
     return info
   }
+
+  /**
+   * A stream that still has no event may have lost its files to the removal of the one before it. nats-server makes
+   * those of the messages anew for a purge, and the one of the configuration for an update. An event that comes at this
+   * moment is purged, too: its outbox finds that out, and publishes it again.
+   */
+  const makeFilesAnew = () =>
+    withApi(async (apiPrefix) => {
+      const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
+      await manager.streams.purge(streamName)
+      await manager.streams.update(streamName, {})
+    })
 
   // The stream serves without it, too, so nothing waits for a newer NATS.
   function possibleCompression(): StreamCompression | undefined {
@@ -150,12 +164,20 @@ export function startStreamKeeper({ nats, log, erasable, replicas, compression }
       callback: (error, message) => void (error ? complain(error) : react(message)),
     }),
   )
-  const lookAgain = () => {
+  async function lookAgain() {
     consumersOf = ''
-    look().then(() => (failure = ''), complain)
+    try {
+      const { created, state } = await look()
+      const isEmpty = state.last_seq === 0
+      if (isEmpty && created === emptyBefore) await makeFilesAnew()
+      emptyBefore = isEmpty ? created : ''
+      failure = ''
+    } catch (error) {
+      complain(error as Error)
+    }
   }
-  const timer = setInterval(lookAgain, lookEvery)
-  lookAgain()
+  const timer = setInterval(() => void lookAgain(), lookEvery)
+  void lookAgain()
   return {
     async stop() {
       clearInterval(timer)
