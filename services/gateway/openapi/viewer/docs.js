@@ -19,13 +19,25 @@ SwaggerUIBundle({
   persistAuthorization: false,
   validatorUrl: null,
   responseInterceptor: (response) => {
-    if (response.url.endsWith('/openapi.json')) response.text = JSON.stringify(folded(JSON.parse(response.text)))
+    if (response.url.endsWith('/openapi.json'))
+      response.text = JSON.stringify(folded(JSON.parse(response.text, olderSchema)))
     return response
   },
 })
 
+// The viewer takes five times as long for OpenAPI 3.1. This is all of it that 3.0 says in other words.
+function olderSchema(key, value) {
+  if (Array.isArray(value?.examples)) {
+    const { examples, ...schema } = value
+    return { ...schema, example: examples[0] }
+  }
+  if (typeof value?.const === 'string') return { type: 'string', enum: [value.const] }
+  return value
+}
+
 /** The document with long texts folded. The document itself has no HTML, for its other readers. */
 function folded(document) {
+  document.openapi = '3.0.3'
   for (const thing of [document.info, ...document.tags]) thing.description = fold(thing.description ?? '')
   for (const path of Object.values(document.paths))
     for (const operation of Object.values(path)) {
