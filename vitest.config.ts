@@ -17,7 +17,8 @@ export const withServers = {
   ...patience,
   ...sharing,
   testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // A house that is not ready says why after 100 s.
+  hookTimeout: 120_000,
   maxWorkers: workers,
   sequence: { groupOrder: 1 },
 }
