@@ -4,7 +4,7 @@ import type { ExampleApplication } from '../../examples/applications.ts'
 import { admin, ok, unique } from '../../examples/people.ts'
 import { authorizePath, openBrowser, readText, redeem, type Shown } from '../../examples/sign-in.ts'
 import type { PeopleUpstream } from '../../support/upstreams/people-upstream.ts'
-import { call } from '../clients/encodings.ts'
+import { call, recordSecret } from '../clients/encodings.ts'
 
 /** Adds the upstream as a provider of an organization. */
 export async function newProvider(
@@ -53,6 +53,19 @@ export function press(browser: Browser, page: Shown, idpId: string): Promise<Sho
 export async function comeBack(upstream: PeopleUpstream, browser: Browser, leaving: Shown): Promise<Shown> {
   const back = await upstream.visit(leadsTo(leaving))
   return browser.visit(back.pathname + back.search)
+}
+
+/** What proves to a login application who came back from the provider. */
+export async function proveAt(upstream: PeopleUpstream, idpId: string, client: { token: string }) {
+  const urls = { successUrl: 'https://app.example.com/idp', failureUrl: 'https://app.example.com/failed' }
+  const { authUrl } = ok(await call('StartIdentityProviderIntent', { idpId, urls, promptsLogin: true }, client))
+  const browser = openBrowser()
+  const { location } = await browser.visit(new URL(authUrl).pathname)
+  const back = await upstream.visit(location)
+  const end = new URL((await browser.visit(back.pathname + back.search)).location)
+  const [idpIntentId, idpIntentToken] = [end.searchParams.get('id')!, end.searchParams.get('token')!]
+  recordSecret(idpIntentToken)
+  return { idpIntentId, idpIntentToken }
 }
 
 /** Signs in at a provider, by its button: the page that comes then. */

@@ -9,6 +9,7 @@ import { newWebApplication, openBrowser } from '../../examples/sign-in.ts'
 import { type PeopleUpstream, startPeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { factsOf } from '../clients/call.ts'
 import { call, recordSecret } from '../clients/encodings.ts'
+import { proveAt } from './at-provider.ts'
 import { claimsOf, comeByProvider, listProviders } from './provider-stage.ts'
 
 // What somebody sets up in a session that a link opened which somebody else had named.
@@ -17,7 +18,6 @@ const { house } = inject('roster')
 const why = house ? '' : ' (skipped: it takes a Roster that reaches this machine)'
 
 const secret = unique('idp-secret')
-const urls = { successUrl: 'https://app.example.com/idp', failureUrl: 'https://app.example.com/failed' }
 let home: string
 let owner: { token: string }
 let application: ExampleApplication
@@ -53,14 +53,8 @@ async function newNamed(namer: Token) {
 
 /** A session at the login application by the provider. */
 async function enterByLink() {
-  const { authUrl } = ok(await call('StartIdentityProviderIntent', { idpId, urls, promptsLogin: true }, client))
-  const browser = openBrowser()
-  const { location } = await browser.visit(new URL(authUrl).pathname)
-  const back = await upstream.visit(location)
-  const end = new URL((await browser.visit(back.pathname + back.search)).location)
-  const [idpIntentId, idpIntentToken] = [end.searchParams.get('id')!, end.searchParams.get('token')!]
-  recordSecret(idpIntentToken)
-  const opened = ok(await call('CreateSession', { idpIntent: { idpIntentId, idpIntentToken } }, client))
+  const idpIntent = await proveAt(upstream, idpId, client)
+  const opened = ok(await call('CreateSession', { idpIntent }, client))
   recordSecret(opened.sessionToken)
   return { token: opened.sessionToken as string }
 }

@@ -8,7 +8,7 @@ import { authorizePath, formOf, newWebApplication, openBrowser, readText } from 
 import { type PeopleUpstream, startPeopleUpstream } from '../../support/upstreams/people-upstream.ts'
 import { factsOf } from '../clients/call.ts'
 import { call, recordSecret } from '../clients/encodings.ts'
-import { comeBack, newProvider, press, setPolicy } from '../idps/at-provider.ts'
+import { comeBack, newProvider, press, proveAt, setPolicy } from '../idps/at-provider.ts'
 
 // Whoever gets the code of an invitation could accept it in place of the person, and wait until that one has a role.
 
@@ -117,6 +117,30 @@ describe.skipIf(!house)(`an invitation${why}`, () => {
       await expect.poll(async () => reasonOf(await call('GetMyUser', {}, { token })), soon).not.toBe('in')
       await expect.poll(isIn, soon).toBe(false)
       for (const one of [device, second]) expect(reasonOf(await enterByPasskey(client, invited.id, one))).not.toBe('in')
+    })
+
+    test('makes a passkey whose sessions count for nothing then, also once it is gone, nor a link that was made in one', async () => {
+      const place = await newPlace({ allowPasskeys: true })
+      const invited = await invite(place, place.manager)
+      const { device } = await acceptByPasskey(invited)
+      const { sessionToken: token } = ok(await enterByPasskey(client, invited.id, device))
+      upstream.person = { sub: unique('sub'), claims: names }
+      const prove = () => proveAt(upstream, place.idpId, client)
+      ok(await call('AddIDPLink', { userId: invited.id, idpIntent: await prove() }, client))
+      const [{ id: passkeyId }] = ok(await call('ListPasskeys', { userId: invited.id }, admin(place.home))).passkeys
+      ok(await call('RemovePasskey', { userId: invited.id, passkeyId }, admin(place.home)))
+      const bySession = async () => reasonOf(await call('GetMyUser', {}, { token }))
+      const lackingByLink = async () => {
+        const { sessionToken, missingFactors = [] } = ok(
+          await call('CreateSession', { idpIntent: await prove() }, client),
+        )
+        recordSecret(sessionToken)
+        return missingFactors
+      }
+      expect([await bySession(), await lackingByLink()]).toEqual(['in', []])
+      ok(await give(invited.id, place))
+      await expect.poll(bySession, soon).not.toBe('in')
+      expect(await lackingByLink()).not.toEqual([])
     })
 
     test('counts on where an administrator of the instance got the code', async () => {
