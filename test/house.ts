@@ -102,7 +102,7 @@ export async function startHouse(
   ) {
     const launch = async () => {
       const nats = await connectNats(servers.natsUrl[name], name, log)
-      const service = await begin(nats)
+      const service = await inTime(begin(nats), () => `${name} did not start: ${String(nats.waits)}`)
       const stop = async () => {
         await service.stop()
         await nats.connection.close()
@@ -150,13 +150,21 @@ export async function startHouse(
   }
 }
 
+/** A hook that is out of time would not say why. */
+const patience = 100_000
+
+async function inTime<T>(work: Promise<T>, reason: () => string): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(reason())), patience)
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer))
+}
+
 // The notifier starts without waiting for any server, so wait here for the notifier.
 async function isReady(url: string): Promise<void> {
-  const until = Date.now() + 100_000
+  const until = Date.now() + patience
   for (;;) {
     const text = await (await fetch(`${url}/readyz`)).text()
     if (text.startsWith('{"status":"ok"')) return
-    // A hook that is out of time would not say why.
     if (Date.now() > until) throw new Error(`the house is not ready: ${text}`)
     await sleep(20)
   }
