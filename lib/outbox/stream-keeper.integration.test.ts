@@ -79,13 +79,16 @@ describe('the keepers create', () => {
     await manager.streams.delete(streamName)
     const { created } = await vi.waitFor(() => streamState(users!), soon)
     const folder = join(servers.home.dir, 'nats/jetstream/ROSTER/streams', streamName)
-    await rm(folder, { recursive: true })
+    // NATS may write there meanwhile.
+    await rm(folder, { recursive: true, maxRetries: 10 })
     const files = () => ['meta.inf', 'msgs'].filter((name) => existsSync(join(folder, name)))
     await vi.waitFor(() => expect(files()).toHaveLength(2), soon)
     await publish()
     await servers.nats!.kill()
     await servers.nats!.start()
     expect(await vi.waitFor(() => streamState(users!), soon)).toMatchObject({ created })
+    // This connection is back, too.
+    await vi.waitFor(() => manager.streams.info(streamName), soon)
   })
 
   test('a deleted consumer again', async () => {
