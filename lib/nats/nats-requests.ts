@@ -6,8 +6,8 @@ import { BriefMap } from '../brief-map.ts'
 export interface Asked {
   /**
    * The answer. Rejects with a NatsError: 503 where no service listens, TIMEOUT, or DISCONNECT where the connection is
-   * lost, now or meanwhile, or closed. Also rejects with the client's own error for a message that it cannot send, and with the error
-   * given to `fail`.
+   * lost, now or meanwhile, or closed. Also rejects with the client's own error for a message that it cannot send, and
+   * with the error given to `fail`.
    */
   answer: Promise<Msg>
   /** Ends the wait with this error. Does nothing once the wait is over. */

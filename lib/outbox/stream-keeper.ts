@@ -28,7 +28,7 @@ const lookEvery = 2000
 /**
  * nats-server may still remove the files of a stream for so many milliseconds after it says that the stream is gone. A
  * stream created at once would lose its files to that removal, and could store no event. On a slow disk the removal
- * takes longer: see `makeFilesAnew`.
+ * takes longer: see `restoreFiles`.
  */
 const goneFor = 2000
 /** Milliseconds to wait until nats-server has removed events. */
@@ -95,11 +95,11 @@ export function startStreamKeeper({ nats, log, erasable, replicas, compression }
   }
 
   /**
-   * A stream that still has no event may have lost its files to the removal of the one before it. nats-server makes
-   * those of the messages anew for a purge, and the one of the configuration for an update. An event that comes at this
-   * moment is purged, too: its outbox finds that out, and publishes it again.
+   * Restores the files of a stream that never had an event: nats-server may have deleted them with those of the deleted
+   * stream of the same name. A purge creates the message store again, an update the stream's configuration. The purge
+   * also removes an event that is stored at this moment; its outbox notices that, and publishes it again.
    */
-  const makeFilesAnew = () =>
+  const restoreFiles = () =>
     withApi(async (apiPrefix) => {
       const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
       await manager.streams.purge(streamName)
@@ -169,7 +169,7 @@ export function startStreamKeeper({ nats, log, erasable, replicas, compression }
     try {
       const { created, state } = await look()
       const isEmpty = state.last_seq === 0
-      if (isEmpty && created === emptyBefore) await makeFilesAnew()
+      if (isEmpty && created === emptyBefore) await restoreFiles()
       emptyBefore = isEmpty ? created : ''
       failure = ''
     } catch (error) {
