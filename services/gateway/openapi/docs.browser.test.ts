@@ -115,6 +115,8 @@ describe.skipIf(missing)(
     test('opens an operation that the address names', async () => {
       const { page, faults, foreign } = await open('/docs#/UserService/GetUser', screen)
       await operation(page, 'GetUser').getByText('user.read').first().waitFor()
+      // The example of an answer is made of those of its fields.
+      await operation(page, 'GetUser').getByText('"Lovelace"').first().waitFor()
       expect([...faults, ...foreign]).toEqual([])
       await page.context().close()
     })
